@@ -67,6 +67,7 @@ struct image_data {
 
 struct prepared {
 	uint64_t flags;
+	int stop_signal; /* as the command has it */
 	const char *file;
 	const char *path; /* search path; NULL: the default */
 	char *const *argv, *const *envp;
@@ -285,6 +286,11 @@ void aspw_decide(struct request *request, struct prepared *prepared,
  * clone the child; and nothing otherwise. */
 int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 		    struct own_actions *own, struct aspawn_failure *failure);
+
+PSYS_INLINE int stop_signal_of(const struct aspawn_command *command)
+{
+	return command->stop_signal ? command->stop_signal : PSYS_SIGTERM;
+}
 
 /* Returns how many actions of the command need a copy of the memory. */
 size_t aspw_count_copies(const struct aspawn_command *command);

@@ -34,6 +34,7 @@ struct child_state {
 	unsigned char outcome : 4; /* enum aspawn_outcome, when it has been waited for */
 	/* aspw_tend(): how often the helper was rung in vain, and the last sign of its life. */
 	unsigned char rings, beat;
+	unsigned char stop_signal;
 	unsigned short kind; /* with these, the failure, with the end of its subject */
 	int step, error;
 	char subject[40];

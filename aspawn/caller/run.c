@@ -198,22 +198,29 @@ static int64_t in_until_tending(const struct communication *communication)
 	return aspw_deadline_in(aspw_until_tending(communication->child));
 }
 
-static int terminate(struct communication *communication, int signal)
+static int send_signal(struct communication *communication, int signal)
 {
 	int r = 0;
 
-	if (child_state(communication->child)->is_tree) {
-		r = aspawn_kill_tree(communication->child, signal == PSYS_SIGKILL ?
-								   ASPAWN_GRACE_NONE :
-								   communication->io->grace_ms);
-		if (r == 0)
-			return 0;
-	}
 	if (communication->io->flags & ASPAWN_IO_KILL_GROUP)
 		r = aspawn_kill_group(communication->child, signal);
 	/* The child may have left its group. */
 	if (!(communication->io->flags & ASPAWN_IO_KILL_GROUP) || signal == PSYS_SIGKILL)
 		r = aspawn_kill(communication->child, signal);
+	return r;
+}
+
+static int terminate(struct communication *communication, int signal)
+{
+	const bool kills = signal == PSYS_SIGKILL;
+
+	if (child_state(communication->child)->is_tree &&
+	    aspawn_kill_tree(communication->child,
+			     kills ? ASPAWN_GRACE_NONE : communication->io->grace_ms) == 0)
+		return 0;
+	const int r = send_signal(communication, signal);
+	if (!kills) /* a stopped program gets it only then */
+		send_signal(communication, PSYS_SIGCONT);
 	return r;
 }
 
@@ -278,7 +285,9 @@ static int event_loop(struct communication *communication)
 			continue;
 		end_it(communication, ASPAWN_OUTCOME_TIMED_OUT, -PSYS_ETIMEDOUT);
 		deadline = signal ? DEADLINE_NEVER : aspw_deadline_in(grace);
-		signal = signal || communication->io->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
+		signal = signal || communication->io->grace_ms < 0 ?
+				 PSYS_SIGKILL :
+				 child_state(communication->child)->stop_signal;
 		r = terminate(communication, signal);
 		communication->tend_at = in_until_tending(communication);
 		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it runs as another user now */

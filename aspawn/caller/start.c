@@ -91,6 +91,8 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 	const bool bad_flags =
 		to->flags & ~(uint64_t)ALL_FLAGS ||
 		(to->flags & ASPAWN_COMMAND_TREE_OR_GROUP && to->owner != ASPAWN_OWNER_TREE);
+	const bool bad_stop = (unsigned)to->stop_signal > PSYS_NSIG ||
+			      to->stop_signal == PSYS_SIGKILL || to->stop_signal == PSYS_SIGSTOP;
 	const char *wrong = !to->file                               ? "argv" :
 			    !to->actions && to->action_count        ? "actions" :
 			    bad_flags                               ? "flags" :
@@ -98,6 +100,7 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 			    bad_memory                              ? "memory" :
 			    to->pty_rows > UINT16_MAX               ? "pty_rows" :
 			    to->pty_columns > UINT16_MAX            ? "pty_columns" :
+			    bad_stop                                ? "stop_signal" :
 								      NULL;
 	if (wrong)
 		return aspw_refuse(failure, -PSYS_EINVAL, wrong);
@@ -172,6 +175,7 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 
 	psys_memset(&made, 0, sizeof made);
 	made.flags = command->flags;
+	made.stop_signal = command->stop_signal;
 	made.file = aspw_copy_string(arena, command->file);
 	made.argv = command->argv && lends ?
 			    command->argv :
@@ -284,6 +288,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 		.watch_copy = true,
 		.lacks_clone3 = own->served && own->served->lacks_clone3,
 		.watch_at = own->served ? own->served->watch_at : NULL,
+		.stop_signal = stop_signal_of(command),
 		.mask = *mask,
 		.arg = stack_control(stack),
 		.user_data = prepared,
@@ -329,6 +334,7 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 
 	state->pool = command->pool;
 	state->is_jobs = own->served;
+	state->stop_signal = (unsigned char)stop_signal_of(command);
 	if (command->pool)
 		state->stack = aspw_pool_take(command->pool);
 	else if (own->served)

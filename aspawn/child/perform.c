@@ -122,17 +122,25 @@ static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, b
 	return 0;
 }
 
-/* Servers ignore these signals for themselves. A program that inherited that would not end by SIGTERM,
+/* Servers ignore the usual signals for themselves. A program that inherited that would not end by SIGTERM,
  * nor by SIGPIPE in a pipeline. Where a filter refuses a call, the program starts all the same. */
-static PSYS_UNINSTRUMENTED void reset_usual_signals(struct control *control)
+static PSYS_UNINSTRUMENTED void reset_signals(struct control *control,
+					      const struct prepared *prepared)
 {
 	static const unsigned char usual[] = { PSYS_SIGPIPE, PSYS_SIGXFSZ, PSYS_SIGCHLD,
 					       PSYS_SIGTERM, PSYS_SIGALRM, PSYS_SIGUSR1,
 					       PSYS_SIGUSR2 };
 
-	psys_sigemptyset(&control->old_mask.set);
-	for (size_t i = 0; i < sizeof usual; i++)
+	const bool inherits = prepared->flags & ASPAWN_COMMAND_INHERIT_SIGNALS;
+
+	if (!inherits)
+		psys_sigemptyset(&control->old_mask.set);
+	for (size_t i = 0; i < sizeof usual && !inherits; i++)
 		set_disposition(usual[i], false);
+	if (!prepared->stop_signal)
+		return;
+	psys_sigdelset(&control->old_mask.set, prepared->stop_signal);
+	set_disposition(prepared->stop_signal, false);
 }
 
 static PSYS_UNINSTRUMENTED int become_user(const struct aspawn_action *action)
@@ -451,8 +459,7 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 	if (control->request.dies_with_caller &&
 	    die_with_parent(PSYS_SIGKILL, control->parent) == -PSYS_ESRCH)
 		aspw_fail(prepared, -PSYS_ESRCH, NULL);
-	if (!(prepared->flags & ASPAWN_COMMAND_INHERIT_SIGNALS))
-		reset_usual_signals(control);
+	reset_signals(control, prepared);
 	for (size_t i = 0; i < prepared->count; i++) {
 		const int step = (int)i - prepared->own_count;
 

@@ -12,7 +12,7 @@
 #include "../spawn/descriptor_table.h"
 
 enum {
-	GENERATIONS = 16,      /* that get SIGTERM and are counted; each takes 3 descriptors */
+	GENERATIONS = 16,      /* that get signals and are counted; each takes 3 descriptors */
 	MOST_VISITED = 100000, /* processes; more may be forked meanwhile */
 	MOST_REAPED = 10000,   /* before the next look at the orders */
 	/* Milliseconds until the helper gives up: without an end; without one if nothing may be
@@ -361,8 +361,10 @@ static PSYS_UNINSTRUMENTED void obey(struct tree *tree)
 	const int64_t kill_at = aspw_deadline_in(order - 1);
 	if (kill_at < tree->kill_at)
 		tree->kill_at = kill_at;
-	if (order > 1)
-		signal_all(tree, PSYS_SIGTERM, true);
+	if (order <= 1)
+		return;
+	signal_all(tree, tree->control->request.stop_signal, true);
+	signal_all(tree, PSYS_SIGCONT, true); /* a stopped process gets it only then */
 }
 
 /* Kills until nothing is left, or nothing ends any more. Returns how many survive. */

@@ -4,8 +4,8 @@
  * descendant leaves becomes the helper's child, whatever it did with setsid(2) or double forks.
  *
  * helper  reaps what ends, until the program has ended, or the tree is to be ended.
- * helper  sends SIGTERM to all descendants, if there is a grace, and after that SIGKILL to its
- *         children alone. It reaps them, and kills those that became its children meanwhile, until
+ * helper  sends the stop signal, and SIGCONT, to all descendants, if there is a grace, and after that
+ *         SIGKILL to its children alone. It reaps them, and kills those that became its children meanwhile, until
  *         it has none (ECHILD). Each round ends a generation at least.
  * helper  gives up if nothing ends any more: then what is left may not be signalled, or hangs in the
  *         kernel.

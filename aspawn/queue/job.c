@@ -313,12 +313,15 @@ QUEUE_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int
 		return;
 	if (!job->signal)
 		job->ended_as = ended_as;
-	job->signal = at_once || job->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
+	const bool kills = at_once || job->grace_ms < 0;
+	job->signal = kills ? PSYS_SIGKILL : stop_signal_of(&job->command);
 	const bool is_sent = job_send(job, job->signal);
+	if (!kills && !job_is_tree(job)) /* a stopped program gets it only then */
+		job_send(job, PSYS_SIGCONT);
 	job_set_deadline(queue, job,
-			 job->signal == PSYS_SIGTERM ? queue_now(queue) + ms_to_ns(job->grace_ms) :
-			 is_sent                     ? INT64_MAX :
-						       queue_now(queue) + AGAIN_NS);
+			 !kills  ? queue_now(queue) + ms_to_ns(job->grace_ms) :
+			 is_sent ? INT64_MAX :
+				   queue_now(queue) + AGAIN_NS);
 }
 
 QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)

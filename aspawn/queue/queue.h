@@ -347,7 +347,7 @@ void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsigned kind);
 /* Its deadline has passed. */
 void aspw_job_expire(struct aspawn_queue *queue, struct job *job);
 
-/* Ends a running job by SIGTERM, and SIGKILL after its grace; at_once: by SIGKILL. ended_as: why. */
+/* Ends a running job by its stop signal, and SIGKILL after its grace; at_once: by SIGKILL. ended_as: why. */
 void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as, bool at_once);
 
 /* Fills the result and completes the job, which runs or waits no more. */

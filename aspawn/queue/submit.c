@@ -145,6 +145,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 		.std_in = command->std_in,
 		.std_out = command->std_out,
 		.std_err = command->std_err,
+		.stop_signal = command->stop_signal,
 	};
 }
 

@@ -66,6 +66,7 @@ struct request {
 	 * child has executed a program, and stays until the child has ended. */
 	enum helped helped;
 	enum tree_wish tree;            /* of a private child */
+	int stop_signal;                /* of a tree: the first signal of its end */
 	const struct group_wish *group; /* of a tree: cgroup.h; NULL: none. Where user_data is */
 	bool polls_helper;              /* the caller wants a pidfd of the helper */
 	/* To start in, of version 2, with in_cgroup for memory: MEMORY_SUSPENDED or _EXECUTED. The parent

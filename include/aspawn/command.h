@@ -202,6 +202,13 @@ struct aspawn_command {
 	/* Size of the terminal of ASPAWN_STREAM_PTY, in characters, at most 65535; 0: 24 rows, 80
 	 * columns. */
 	unsigned pty_rows, pty_columns;
+
+	/* The first signal of a time limit, of a cancellation and of a tree's end; 0: SIGTERM. Not
+	 * SIGKILL or SIGSTOP. The program begins with the default action for it, and does not block it,
+	 * also with ASPAWN_COMMAND_INHERIT_SIGNALS: nohup(1) and a shell's & ignore SIGINT and
+	 * SIGQUIT, which would then end nothing. SIGCONT follows it to the same processes, so that a
+	 * stopped program gets it too. */
+	int stop_signal;
 };
 
 #ifndef __cplusplus
@@ -319,7 +326,7 @@ enum aspawn_io_flags {
 	ASPAWN_IO_DROP_EXCESS = 512
 };
 
-/* For grace_ms: SIGKILL at once, without SIGTERM. */
+/* For grace_ms: SIGKILL at once, without the command's stop_signal. */
 enum { ASPAWN_GRACE_NONE = -1 };
 
 /* Input, outputs, time limits and results of a run. */
@@ -350,11 +357,11 @@ struct aspawn_io {
 	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
 	void *arg; /* of the sink */
 
-	/* From the call to SIGTERM, which goes to the program, with ASPAWN_IO_KILL_GROUP to its
-	 * group, and with ASPAWN_OWNER_TREE to all of the tree. What the program has started
-	 * otherwise runs on. */
+	/* From the call to the command's stop_signal, which goes to the program, with
+	 * ASPAWN_IO_KILL_GROUP to its group, and with ASPAWN_OWNER_TREE to all of the tree. What the
+	 * program has started otherwise runs on. */
 	int64_t time_limit_ms __attribute__((aligned(8)));
-	/* From SIGTERM to SIGKILL. Also the time after the program's end in which output is still
+	/* From the stop_signal to SIGKILL. Also the time after the program's end in which output is still
 	 * read if another process holds the pipe open. */
 	int64_t grace_ms __attribute__((aligned(8)));
 
@@ -506,8 +513,9 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * On failure there is no child and no open descriptor; the descriptors are -1, and
  * aspawn_wait_started() says which argument is invalid, or that the terminal could not be made.
  *   -EINVAL     child or command is NULL; file and argv[0] are NULL; a private child, or a tree, and
- *               ASPAWN_MEMORY_SUSPENDED; ASPAWN_COMMAND_TREE_OR_GROUP without a tree; a stream has
- *               an invalid number, or one other than std_err is ASPAWN_STREAM_STDOUT; actions is
+ *               ASPAWN_MEMORY_SUSPENDED; ASPAWN_COMMAND_TREE_OR_GROUP without a tree; stop_signal
+ *               is SIGKILL, SIGSTOP or no signal; a stream has an invalid number, or one other
+ *               than std_err is ASPAWN_STREAM_STDOUT; actions is
  *               NULL and action_count not 0; an invalid action or argument of one (aspawn/action.h)
  *   -E2BIG      an action's array has more than a million bytes; there are more than ten million
  *               actions
@@ -675,9 +683,10 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
- * Ends a tree (ASPAWN_OWNER_TREE): SIGTERM to all of it, and after the grace SIGKILL, again and again,
- * until nothing is left. Does not wait: aspawn_wait() does. May be repeated with a shorter grace.
- * SIGTERM reaches sixteen generations. It does not reach processes that /proc hides (hidepid).
+ * Ends a tree (ASPAWN_OWNER_TREE): the command's stop_signal to all of it, and after the grace
+ * SIGKILL, again and again, until nothing is left. Does not wait: aspawn_wait() does. May be repeated
+ * with a shorter grace. The stop_signal reaches sixteen generations, but no process that /proc hides
+ * (hidepid).
  *
  * grace_ms  0: one second; ASPAWN_GRACE_NONE: SIGKILL at once
  *
@@ -796,7 +805,7 @@ PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 
 /* The sizes of the first version, on which an older library and a newer caller agree. */
 PSYS_ASSERT(aspawn_command_has_size,
-	    sizeof(struct aspawn_command) == (sizeof(void *) == 8 ? 104 : 72));
+	    sizeof(struct aspawn_command) == (sizeof(void *) == 8 ? 104 : 80));
 PSYS_ASSERT(aspawn_io_has_its_size,
 	    sizeof(struct aspawn_io) == 16 + 8 * __SIZEOF_POINTER__ + 16 + 8 +
 						2 * __SIZEOF_POINTER__ + 16 + 128 +

@@ -158,9 +158,10 @@ struct aspawn_job {
 	 * The rest is read and dropped. 0: keep none. */
 	size_t out_size, err_size;
 
-	/* From the start to SIGTERM, which goes to the job's process group, or to all of a tree, or
-	 * to the program alone if an ASPAWN_SETPGID() has moved it to another group; and from SIGTERM to SIGKILL, also the time after the program's end in which output is
-	 * still read if another process holds the pipe. */
+	/* From the start to the command's stop_signal, which goes to the job's process group, or to all
+	 * of a tree, or to the program alone if an ASPAWN_SETPGID() has moved it to another group;
+	 * and from there to SIGKILL, also the time after the program's end in which output is still
+	 * read if another process holds the pipe. */
 	int64_t time_limit_ms __attribute__((aligned(8)));
 	int64_t grace_ms __attribute__((aligned(8)));
 
@@ -232,8 +233,8 @@ PSYS_API PSYS_MUST_CHECK int64_t aspawn_queue_prepare(struct aspawn_queue *queue
 PSYS_API int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t prepared);
 
 /*
- * Cancels a job. One that was not started never starts; one that runs gets SIGTERM, and SIGKILL
- * after its grace, as after its time limit. Its result still has to be taken:
+ * Cancels a job. One that was not started never starts; one that runs gets its stop_signal, and
+ * SIGKILL after its grace, as after its time limit. Its result still has to be taken:
  * ASPAWN_OUTCOME_CANCELLED, unless it ends by itself first: then no more output is awaited. Does
  * not wait.
  *   0        requested

@@ -40,7 +40,8 @@ class Command(c.Structure):
                 ("search_path", c.c_char_p), ("actions", c.c_void_p), ("action_count", c.c_size_t),
                 ("pool", c.POINTER(Pool)), ("std_in", c.c_int),
                 ("std_out", c.c_int), ("std_err", c.c_int), ("owner", c.c_int),
-                ("memory", c.c_int), ("pty_rows", c.c_uint), ("pty_columns", c.c_uint)]
+                ("memory", c.c_int), ("pty_rows", c.c_uint), ("pty_columns", c.c_uint),
+                ("stop_signal", c.c_int)]
 
 
 class Io(c.Structure):

@@ -209,6 +209,11 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "argument \"size\": EINVAL");
 	bad = good, bad.flags = UINT64_C(1) << 63;
 	check_named(&bad, "argument \"flags\": EINVAL");
+	const int stop_signals[] = { -1, PSYS_SIGKILL, PSYS_SIGSTOP, PSYS_NSIG + 1, INT32_MIN };
+	for (size_t i = 0; i < sizeof stop_signals / sizeof *stop_signals; i++) {
+		bad = good, bad.stop_signal = stop_signals[i];
+		check_named(&bad, "argument \"stop_signal\": EINVAL");
+	}
 	for (int owner = -1; owner <= ASPAWN_OWNER_TREE + 1; owner += ASPAWN_OWNER_TREE + 2) {
 		bad = good, bad.owner = owner;
 		check_named(&bad, "argument \"owner\": EINVAL");
