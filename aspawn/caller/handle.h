@@ -80,6 +80,11 @@ void aspw_set_failure(struct child_state *state, struct aspawn_failure *failure)
 /* aspawn_wait_started() of a valid handle; also after aspawn_wait(). */
 int aspw_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline);
 
+/* aspawn_wait(), which also stores the most memory of the child's own cgroup, or 0, unless memory_peak is
+ * NULL. */
+int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
+	      uint64_t *memory_peak, int64_t timeout_ms);
+
 /* Frees what the answer was read from. Keeps started_fd open: the caller may still poll it. */
 void aspw_release_reports(struct aspawn_child *child);
 

@@ -147,14 +147,19 @@ static void transfer(struct communication *communication)
 			collect(communication, which);
 }
 
-/* Reads what the pipes hold: another process may go on to write. */
+/* Reads what the pipes hold, and once more, which may be the end: another process may go on to write. */
 static void drain(struct communication *communication)
 {
 	for (int which = OUTPUT; which <= ERROR; which++) {
-		long left = held_by_pipe(communication->polled[which].fd), r = 1;
+		const int *fd = &communication->polled[which].fd;
+		long left = held_by_pipe(*fd), r = 1;
 
 		for (; left > 0 && r > 0; left -= r)
 			r = collect(communication, which);
+		if (*fd >= 0)
+			collect(communication, which);
+		if (*fd >= 0)
+			communication->io->cut |= which;
 	}
 }
 
@@ -307,7 +312,8 @@ static void clear_results(struct aspawn_io *io)
 	if (io->err && io->err_size)
 		*(char *)io->err = '\0';
 	io->out_length = io->err_length = 0;
-	io->out_total = io->err_total = 0;
+	io->out_total = io->err_total = io->memory_peak = 0;
+	io->cut = io->survivor = 0;
 	io->outcome = ASPAWN_OUTCOME_NONE;
 	io->status = -1;
 	psys_memset(&io->usage, 0, sizeof io->usage);
@@ -361,8 +367,12 @@ static int conclude(struct communication *communication, int looped, int64_t pat
 	struct aspawn_io *io = communication->io;
 	/* Before the wait, which keeps only the end of its subject. */
 	int started = aspawn_wait_started(communication->child, &io->failure, 0);
-	int waited = aspawn_wait(communication->child, &io->status, &io->usage, patience_ms);
+	int waited = aspw_wait(communication->child, &io->status, &io->usage, &io->memory_peak,
+			       patience_ms);
 	const bool is_left = waited == -PSYS_ETIMEDOUT;
+
+	if (is_left)
+		io->survivor = child_state(communication->child)->pid;
 
 	if (started == -PSYS_ETIMEDOUT)
 		started = aspawn_wait_started(communication->child, &io->failure, 0);
@@ -454,6 +464,7 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 	if (!communication.is_left)
 		return finish_run(&communication, r, -1);
 	io->outcome = ASPAWN_OUTCOME_LOST;
+	io->survivor = child_state(child)->pid;
 	return -PSYS_EPERM;
 }
 

@@ -279,6 +279,6 @@ size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io 
 	else
 		add_error(&text, result);
 	if (is_known && result == -PSYS_ENOTEMPTY)
-		add(&text, ", and some of its tree survives");
+		add(&text, ", and some of it survives");
 	return text.length;
 }

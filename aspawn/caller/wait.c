@@ -413,8 +413,8 @@ static void leave_tree(struct child_state *state)
 		aspw_stack_await_end(&state->stack, STACK_CHILD, aspw_deadline_in(MOMENT));
 }
 
-int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
-		int64_t timeout_ms)
+int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
+	      uint64_t *memory_peak, int64_t timeout_ms)
 {
 	struct aspawn_failure failure;
 	int ended, r = 0;
@@ -441,6 +441,8 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	state->outcome = ASPAWN_OUTCOME_RAN;
 	if (state->is_tree && aspw_has_stack(child))
 		leave_tree(state);
+	if (memory_peak && state->is_tree && aspw_has_stack(child))
+		*memory_peak = stack_state(stack)->memory_peak;
 	if (r < 0 || started == -PSYS_ECANCELED)
 		state->outcome = r < 0 ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NOT_STARTED;
 	if (aspw_has_stack(child)) {
@@ -458,4 +460,10 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	if (status)
 		*status = ended;
 	return state->survivors ? -PSYS_ENOTEMPTY : started == -PSYS_ECANCELED ? started : 0;
+}
+
+int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
+		int64_t timeout_ms)
+{
+	return aspw_wait(child, status, usage, NULL, timeout_ms);
 }

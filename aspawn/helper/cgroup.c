@@ -101,6 +101,19 @@ PSYS_UNINSTRUMENTED int aspw_group_join(const struct control *control, int paren
 	return aspw_write_text(parent, path, "0");
 }
 
+/* Returns 0 if it is not known. */
+static PSYS_UNINSTRUMENTED uint64_t memory_peak(int group)
+{
+	char text[PSYS_DECIMAL_SIZE];
+	const char *at = text;
+	const int fd = psys_openat(group, "memory.peak", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	const long length = psys_read(fd, text, sizeof text - 1);
+
+	psys_close(fd); /* of a negative one: no effect */
+	text[length > 0 ? length : 0] = '\0';
+	return aspw_read_number(&at);
+}
+
 /* What has been reaped may be in its group for a moment yet. Each group below is a link: then there is
  * nothing to wait for. */
 PSYS_UNINSTRUMENTED void aspw_group_remove(const struct control *control, int directory,
@@ -115,6 +128,7 @@ PSYS_UNINSTRUMENTED void aspw_group_remove(const struct control *control, int di
 	const int group = open_group(directory, name);
 	const int kills = aspw_group_oom_kills(group);
 	stack_state(&control->stack)->oom_kills = kills > 0 ? kills : 0;
+	stack_state(&control->stack)->memory_peak = memory_peak(group);
 	status.stx_nlink = 0;
 	psys_statx(group, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_NLINK, &status);
 	psys_close(group); /* of a negative one: no effect */

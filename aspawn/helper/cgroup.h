@@ -13,8 +13,8 @@
  * about, and aspw_group_remove() is to be called. */
 int aspw_group_make(struct control *control);
 
-/* Stores how many processes of the group the OOM killer has ended, and removes it, if it is the child's
- * alone. directory: the parent group's. is_empty: all its processes have ended, or are about to. */
+/* Stores how many processes of the group the OOM killer has ended, and its most memory, and removes it,
+ * if it is the child's alone. directory: the parent group's. is_empty: all its processes have ended, or are about to. */
 void aspw_group_remove(const struct control *control, int directory, bool is_empty);
 
 /* For the child whose clone has not joined it. */

@@ -69,6 +69,7 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 	state->abandoned[0] = state->abandoned[1] = 0;
 	state->order = state->by_group = state->survivors = state->is_cancelled = 0;
 	state->oom_kills = 0;
+	state->memory_peak = 0;
 	state->refused = NULL;
 	state->pid = state->helper_pid = 0;
 	state->mode = MODE_NONE;

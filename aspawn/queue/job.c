@@ -297,10 +297,11 @@ static QUEUE_SERVER bool job_send(struct job *job, int signal)
 		aspw_order_end(&job->child, kills ? ASPAWN_GRACE_NONE : job->grace_ms);
 		return !kills || aspw_kill_suspended(&job->child);
 	}
-	const int r = job_signal(job, signal, true);
+	int r = job_signal(job, signal, true);
 
 	if (r < 0 || signal == PSYS_SIGKILL) /* it may have left its group, or not made it yet */
-		job_signal(job, signal, false);
+		r = job_signal(job, signal, false);
+	job->is_left = r == -PSYS_EPERM && signal == PSYS_SIGKILL;
 	return true;
 }
 
@@ -319,22 +320,40 @@ QUEUE_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int
 	if (!kills && !job_is_tree(job)) /* a stopped program gets it only then */
 		job_send(job, PSYS_SIGCONT);
 	job_set_deadline(queue, job,
-			 !kills  ? queue_now(queue) + ms_to_ns(job->grace_ms) :
-			 is_sent ? INT64_MAX :
-				   queue_now(queue) + AGAIN_NS);
+			 !kills       ? queue_now(queue) + ms_to_ns(job->grace_ms) :
+			 job->is_left ? 0 :
+			 is_sent      ? INT64_MAX :
+					queue_now(queue) + AGAIN_NS);
+}
+
+/* It runs as another user. The server reaps it at its end; with a local queue that is the caller's. */
+static QUEUE_SERVER void job_leave_program(const struct aspawn_queue *queue, struct job *job)
+{
+	const int fd = job->child.ended_fd;
+	struct psys_epoll_event left = { PSYS_EPOLLIN, (uint64_t)(unsigned)fd << 32 };
+
+	job->result.survivors = 1;
+	if (!queue->is_local &&
+	    psys_epoll_ctl(queue->server.epoll, PSYS_EPOLL_CTL_MOD, fd, &left) >= 0)
+		return;
+	queue_unwatch(queue->server.epoll, fd);
+	psys_close(fd); /* of a negative one: no effect */
 }
 
 QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
 {
 	job->deadline = INT64_MAX;
-	if (!job->has_ended) {
+	if (!job->has_ended && !job->is_left) {
 		aspw_job_stop(queue, job, ASPAWN_OUTCOME_TIMED_OUT, job->signal);
 		return;
 	}
+	if (!job->has_ended)
+		job_leave_program(queue, job);
 	for (int i = 0; i < 2; i++) { /* another process holds its pipe */
 		struct job_output *output = &job->outputs[i];
 
 		job_read_output(queue, job, output, held_by_pipe(output->fd));
+		job->result.cut |= output->fd >= 0 ? 1 << i : 0;
 		job_close_output(queue, output);
 	}
 	aspw_job_finish(queue, job);
@@ -398,6 +417,7 @@ static QUEUE_SERVER bool job_reap_tree(struct job *job)
 	const int pid = child_state(&job->child)->pid;
 	result->pid = pid > 0 ? pid : 0;
 	result->survivors = stack_state(stack)->survivors;
+	result->memory_peak = stack_state(stack)->memory_peak;
 	if (!aspw_helper_result(stack, &result->status, &result->usage)) {
 		result->status = pid > 0 ? -1 : PSYS_SIGKILL;
 		if (pid > 0)
@@ -446,7 +466,7 @@ static QUEUE_SERVER void job_leave_stack(struct job *job)
 	struct aspawn_failure *failure = &job->result.failure;
 
 	/* The kernel may not have cleared it. The child of a killed helper may still be there. */
-	if (!job_is_tree(job) || aspw_helper_result(stack, NULL, NULL))
+	if (job_is_tree(job) ? aspw_helper_result(stack, NULL, NULL) : job->has_ended)
 		__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
 	if (aspw_started(&job->child, failure, 0) == -PSYS_ETIMEDOUT &&
 	    child_state(&job->child)->known != EXECUTING)

@@ -101,6 +101,7 @@ struct job {
 	int ended_as;     /* enum aspawn_outcome, once the queue has decided to end it; 0 */
 	bool has_ended;   /* the process, or all of a tree: output may be left */
 	bool is_unpolled; /* epoll does not know all of its descriptors */
+	bool is_left;     /* the server may not kill the program */
 };
 
 struct job_stack {
@@ -350,7 +351,7 @@ void aspw_job_expire(struct aspawn_queue *queue, struct job *job);
 /* Ends a running job by its stop signal, and SIGKILL after its grace; at_once: by SIGKILL. ended_as: why. */
 void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as, bool at_once);
 
-/* Fills the result and completes the job, which runs or waits no more. */
+/* Fills the result and completes the job, which runs or waits no more, or is left. */
 void aspw_job_finish(struct aspawn_queue *queue, struct job *job);
 
 /* Lists. */

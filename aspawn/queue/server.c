@@ -283,6 +283,17 @@ static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, uint32_t n
 	}
 }
 
+/* A program that a job has left, by its pidfd, has ended. */
+static QUEUE_SERVER void server_reap_left(const struct aspawn_queue *queue, int pidfd)
+{
+	struct psys_siginfo info;
+
+	psys_waitid(PSYS_P_PIDFD, pidfd, &info, (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL),
+		    NULL);
+	queue_unwatch(queue->server.epoll, pidfd);
+	psys_close(pidfd);
+}
+
 /* Milliseconds, rounded up, without a 64-bit division, which would need a compiler's library. */
 static QUEUE_SERVER int server_ms(int64_t ns)
 {
@@ -339,8 +350,11 @@ static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadli
 	if (queue->is_local && aspw_queue_check(queue) < 0)
 		return false;
 	for (int i = 0; i < r; i++)
-		server_see_event(queue, (uint32_t)(events[i].data >> 2),
-				 (unsigned)events[i].data & 3);
+		if (events[i].data >> 32)
+			server_reap_left(queue, (int)(events[i].data >> 32));
+		else
+			server_see_event(queue, (uint32_t)events[i].data >> 2,
+					 (unsigned)events[i].data & 3);
 	if (!queue->is_local)
 		server_look_for_host(queue, false);
 	if (is_blind) {

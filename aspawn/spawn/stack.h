@@ -92,6 +92,7 @@ struct stack_state {
 	int survivors;         /* of a tree that has ended */
 	int is_cancelled;      /* ... and was to, while its program ran */
 	int oom_kills;         /* ... in a control group of its own */
+	uint64_t memory_peak;  /* ... which had so many bytes at most */
 	const char *refused;   /* why that could not be made: the file, "mkdir" or "open" */
 	int status;            /* as of wait4(2) */
 	struct psys_rusage usage;

@@ -374,6 +374,14 @@ struct aspawn_io {
 	uint64_t err_total __attribute__((aligned(8)));
 	struct aspawn_failure failure; /* error is 0 unless the program was never executed */
 	struct psys_rusage usage;      /* as aspawn_wait() stores it */
+	/* The most bytes of memory that the cgroup of an ASPAWN_NEW_CGROUP had at a time, with page
+	 * cache and memory of the kernel; 0: not known, as there is no such group, or no memory.peak
+	 * (Linux 5.19, memory controller). */
+	uint64_t memory_peak __attribute__((aligned(8)));
+	/* Output that was given up when the grace had passed, as another process still held the pipe:
+	 * the sum of 1 for standard output and 2 for standard error. */
+	int cut;
+	int survivor; /* the number of a program that could not be ended, after -EPERM; otherwise 0 */
 };
 
 /*
@@ -394,8 +402,8 @@ struct aspawn_io {
  *   -ENOBUFS    the library ended the program because a buffer was full
  *   the negative number of a sink
  *   -EPERM      the program runs as another user, whom the caller may not signal, and has not
- *               ended within ten seconds after SIGKILL: it runs on. A child of the caller's own is
- *               the caller's to reap, by wait(2)
+ *               ended within ten seconds after SIGKILL: it runs on, as io->survivor. A child of
+ *               the caller's own is the caller's to reap, by wait(2)
  *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored, and the
  *               kernel does not keep the status (before 6.15, or no pidfd). The output is complete
  *   -ENOTEMPTY, -EOWNERDEAD  as of aspawn_wait(); after -ENOTEMPTY, which comes before
@@ -807,9 +815,9 @@ PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 PSYS_ASSERT(aspawn_command_has_size,
 	    sizeof(struct aspawn_command) == (sizeof(void *) == 8 ? 104 : 80));
 PSYS_ASSERT(aspawn_io_has_its_size,
-	    sizeof(struct aspawn_io) == 16 + 8 * __SIZEOF_POINTER__ + 16 + 8 +
-						2 * __SIZEOF_POINTER__ + 16 + 128 +
-						18 * PSYS_KERNEL_LONG_BITS / 8 /* psys_rusage */);
+	    sizeof(struct aspawn_io) ==
+		    16 + 8 * __SIZEOF_POINTER__ + 16 + 8 + 2 * __SIZEOF_POINTER__ + 16 + 128 +
+			    18 * PSYS_KERNEL_LONG_BITS / 8 /* psys_rusage */ + 16);
 
 #ifdef __cplusplus
 }

@@ -110,8 +110,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_queue_create(struct aspawn_queue **queue,
 /*
  * Ends the queue: kills all jobs with their process groups or trees, ends the server, and gives
  * memory and descriptors back. No other thread may use the queue during or after the call. When the
- * call returns there is no server. Results that were not released are gone. A job that may not be killed (set-user-ID
- * programs) runs on.
+ * call returns there is no server. Results that were not released are gone. A job that may not be
+ * killed (set-user-ID programs) runs on.
  *   -EINVAL  queue is NULL
  */
 PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
@@ -264,9 +264,11 @@ struct aspawn_result {
 	 * or the helper of a tree, in wait(-1). LOST is also a tree whose helper somebody has killed:
 	 * its program is killed, and what that has started lives on. */
 	int outcome;
-	int pid;       /* of the ended process; 0: there was none */
-	int status;    /* as wait(2) stores it; -1: none */
-	int survivors; /* how many processes of a tree could not be ended, as ASPAWN_FACT_SURVIVORS */
+	int pid;    /* of the process; 0: there was none */
+	int status; /* as wait(2) stores it; -1: none */
+	/* How many processes could not be ended: of a tree as ASPAWN_FACT_SURVIVORS; of another job 1 if
+	 * the program, pid, may not be killed: it runs on as a set-user-ID program, and has no status. */
+	int survivors;
 	/* What was kept, with a NUL; NULL: nothing was to be kept. The bytes kept, without the NUL,
 	 * and the bytes that the program wrote. */
 	const char *out, *err;
@@ -282,6 +284,8 @@ struct aspawn_result {
 	int64_t ended_ns __attribute__((aligned(8)));
 	struct aspawn_failure failure; /* error is 0 unless the program was never executed */
 	struct psys_rusage usage;      /* as aspawn_wait() stores it */
+	uint64_t memory_peak __attribute__((aligned(8))); /* as in struct aspawn_io */
+	int cut;                                          /* as in struct aspawn_io */
 };
 
 /*

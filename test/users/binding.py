@@ -51,7 +51,8 @@ class Io(c.Structure):
                 ("arg", c.c_void_p), ("time_limit_ms", c.c_int64), ("grace_ms", c.c_int64),
                 ("outcome", c.c_int), ("status", c.c_int), ("out_length", c.c_size_t),
                 ("err_length", c.c_size_t), ("out_total", c.c_uint64), ("err_total", c.c_uint64),
-                ("failure", Failure), ("usage", c.c_long * 18)]
+                ("failure", Failure), ("usage", c.c_long * 18), ("memory_peak", c.c_uint64),
+                ("cut", c.c_int), ("survivor", c.c_int)]
 
 
 for function, arguments in {

@@ -341,6 +341,8 @@ TEST(out_of_memory_of_a_new_cgroup_is_the_outcome)
 		CHECK_EQUAL(aspawn_run(&command, &io), 0);
 		CHECK_EQUAL(io.status, runs[i].status);
 		CHECK_EQUAL(io.outcome, runs[i].outcome);
+		CHECK(io.memory_peak <= 8 << 20);
+		note("most bytes of memory:", (long)io.memory_peak);
 		struct aspawn_child child = start_command(NULL, &command);
 		check_ends(&child, runs[i].status);
 		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OUTCOME), runs[i].outcome);
@@ -386,13 +388,15 @@ static void pretend_oom_kill(void)
 {
 	static const struct {
 		const char *name, *text;
-	} files[] = { { "/cgroup.procs", "" }, { "/memory.events", "oom_kill 1\n" } };
+	} files[] = { { "/cgroup.procs", "" },
+		      { "/memory.events", "oom_kill 1\n" },
+		      { "/memory.peak", "123456789012\n" } };
 	struct cgroup here = { .path = "." };
 	char path[64];
 
 	psys_close(psys_open("begin", PSYS_O_WRONLY, 0));
 	find_made(&here, path);
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		const size_t length = psys_strlen(path);
 		psys_strlcpy(path + length, files[i].name, sizeof path - length);
 		const int fd = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT, 0600);
@@ -441,6 +445,7 @@ TEST(a_program_that_the_oom_killer_keeps_from_its_exec_was_not_started)
 			io.outcome = result->outcome;
 			io.status = result->status;
 			io.failure = result->failure;
+			io.memory_peak = result->memory_peak;
 			give_back(queue, result);
 			close_queue(queue);
 		} else {
@@ -449,6 +454,7 @@ TEST(a_program_that_the_oom_killer_keeps_from_its_exec_was_not_started)
 		CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_NOT_STARTED);
 		CHECK_EQUAL(io.status, PSYS_SIGKILL);
 		CHECK_EQUAL(io.failure.error, -PSYS_ECHILD);
+		CHECK_EQUAL(io.memory_peak, 123456789012);
 		CHECK_EQUAL(reap(pid), 0);
 		remove_files(".", "aspawn-", "");
 	}

@@ -200,8 +200,10 @@ TEST_SECONDS(a_grandchild_that_holds_the_pipe_delays_run_by_its_grace, 100)
 				.out = out,
 				.out_size = sizeof out };
 
+	io.cut = 7;
 	nanoseconds_of(&io, "leaves_a_grandchild", 0);
 	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_RAN);
+	CHECK_EQUAL(io.cut, 1);
 	CHECK_EQUAL(io.status, 3 << 8);
 	CHECK_EQUAL(io.out_length, 4);
 	CHECK_EQUAL(psys_strcmp(out, "text"), 0);

@@ -1110,6 +1110,7 @@ TEST(queue_waits_a_grace_for_a_pipe_that_another_process_holds)
 	result = next_result(queue);
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 	CHECK_EQUAL(result->status, 3 << 8);
+	CHECK_EQUAL(result->cut, 1);
 	CHECK(is_text(result->out, result->out_length, "text"));
 	psys_kill(-result->pid, PSYS_SIGKILL);
 	give_back(queue, result);
