@@ -143,8 +143,27 @@ static PSYS_UNINSTRUMENTED void reset_signals(struct control *control,
 	set_disposition(prepared->stop_signal, false);
 }
 
-static PSYS_UNINSTRUMENTED int become_user(const struct aspawn_action *action)
+/* Returns the ambient capabilities that actions before this index have added, a bit each. */
+static PSYS_UNINSTRUMENTED uint64_t added_capabilities(const struct prepared *prepared, size_t index)
 {
+	uint64_t found = 0;
+
+	for (const struct aspawn_action *action = prepared->actions;
+	     action < &prepared->actions[index]; action++) {
+		const int capability = action->u.cap_ambient.capability;
+		if (action->kind == ASPAWN_ACTION_CAP_AMBIENT &&
+		    psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_IS_SET,
+			       (unsigned long)capability, 0, 0) == 1)
+			found |= UINT64_C(1) << capability;
+	}
+	return found;
+}
+
+static PSYS_UNINSTRUMENTED int set_user(const struct aspawn_action *action)
+{
+	if (action->kind == ASPAWN_ACTION_RESUID)
+		return psys_setresuid(action->u.resuid.real, action->u.resuid.effective,
+				      action->u.resuid.saved);
 	const unsigned uid = action->u.user.uid, gid = action->u.user.gid;
 	int r = psys_setgroups(action->u.user.count, action->u.user.groups);
 
@@ -153,6 +172,15 @@ static PSYS_UNINSTRUMENTED int become_user(const struct aspawn_action *action)
 	if (r >= 0)
 		r = psys_setresuid(uid, uid, uid);
 	return r;
+}
+
+/* Fails if the change takes away what ASPAWN_CAP_AMBIENT was for: the program would lack it in silence. */
+static PSYS_UNINSTRUMENTED int become_user(const struct prepared *prepared, size_t index)
+{
+	const uint64_t added = added_capabilities(prepared, index);
+	const int r = set_user(&prepared->actions[index]);
+
+	return r >= 0 && added_capabilities(prepared, index) != added ? -PSYS_EPERM : r;
 }
 
 /* Adds a capability to the inheritable set. ASPAWN_CAP_ALL: empties it, and with it the ambient set. */
@@ -344,10 +372,8 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 			       0 :
 			       aspw_group_join(control, action->u.new_cgroup.parent_fd);
 	case ASPAWN_ACTION_USER:
-		return become_user(action);
 	case ASPAWN_ACTION_RESUID:
-		return psys_setresuid(action->u.resuid.real, action->u.resuid.effective,
-				      action->u.resuid.saved);
+		return become_user(prepared, index);
 	case ASPAWN_ACTION_RESGID:
 		return psys_setresgid(action->u.resgid.real, action->u.resgid.effective,
 				      action->u.resgid.saved);

@@ -568,13 +568,15 @@ PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_
  * credentials(7). The process loses the capabilities of root. The groups replace the caller's. For
  * another user set aspawn_command.envp, or begin with ASPAWN_CLEARENV() and set HOME, USER and PATH.
  * aspawn_start() fails with -EINVAL if uid or gid is -1.
- * Errors: EPERM, EINVAL (not mapped in this user namespace; too many groups), EAGAIN.
+ * Errors: EPERM (also: an ambient capability would be lost that an ASPAWN_CAP_AMBIENT has added), EINVAL
+ * (not mapped in this user namespace; too many groups), EAGAIN.
  */
 PSYS_API void aspawn_action_user(struct aspawn_action *action, unsigned uid, unsigned gid,
 				 const unsigned *groups, size_t count);
 #define ASPAWN_USER(uid, gid, groups, count) ASPAWN_MAKE(USER, user, uid, gid, groups, count)
 
-/* Sets user IDs, except those that are -1: setresuid(2). [copy] Errors: EPERM, EINVAL, EAGAIN. */
+/* Sets user IDs, except those that are -1: setresuid(2). [copy] Errors: EPERM (also as of ASPAWN_USER()),
+ * EINVAL, EAGAIN. */
 PSYS_API void aspawn_action_resuid(struct aspawn_action *action, unsigned real, unsigned effective,
 				   unsigned saved);
 #define ASPAWN_RESUID(real, effective, saved) ASPAWN_MAKE(RESUID, resuid, real, effective, saved)
@@ -606,7 +608,8 @@ PSYS_API void aspawn_action_cap_drop(struct aspawn_action *action, int capabilit
 /*
  * Adds a capability of the process to the inheritable and ambient sets, so that the program keeps it.
  *
- * This is PR_CAP_AMBIENT of prctl(2), Linux 4.3.
+ * This is PR_CAP_AMBIENT of prctl(2), Linux 4.3. For another user it comes after ASPAWN_USER(), and
+ * PR_SET_KEEPCAPS before: a change of the user clears the ambient set.
  * Errors: EPERM (the process does not have the capability), EINVAL.
  */
 PSYS_API void aspawn_action_cap_ambient(struct aspawn_action *action, int capability);

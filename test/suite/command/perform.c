@@ -716,6 +716,45 @@ TEST(capability_actions)
 	CHECK_FAILS(0, PSYS_EINVAL, ASPAWN_CAP_AMBIENT(64));
 }
 
+/* With ASPAWN_CAP_AMBIENT first the other user would have none, in silence. */
+TEST(another_user_keeps_an_added_capability_or_fails)
+{
+	enum { OTHER = 65534, KEEPCAPS = 8 };
+
+	if (!is_root())
+		skip("not root");
+	if (is_emulated())
+		skip("no capabilities in an emulator");
+	if (!has_capability(PSYS_CAP_SYS_CHROOT) || !has_capability(PSYS_CAP_SETPCAP))
+		skip("a root that lacks some");
+	need_others_to_reach_program();
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT),
+		    ASPAWN_USER(OTHER, OTHER, NULL, 0));
+	CHECK_FAILS(2, PSYS_EPERM, ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT), ASPAWN_UMASK(022),
+		    ASPAWN_RESUID(OTHER, OTHER, OTHER));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_USER(OTHER, OTHER, NULL, 0),
+		    ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT));
+	CHECK_SHOWS("1", "ambient:18", ASPAWN_PRCTL(KEEPCAPS, 1, 0, 0, 0),
+		    ASPAWN_USER(OTHER, OTHER, NULL, 0), ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT));
+	/* The capability stays, or an action before the change has taken it away. */
+	CHECK_SHOWS("1", "ambient:18", ASPAWN_SECUREBITS(PSYS_SECBIT_NO_SETUID_FIXUP),
+		    ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT), ASPAWN_USER(OTHER, OTHER, NULL, 0));
+	CHECK_SHOWS("1", "ambient:18", ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT),
+		    ASPAWN_USER(0, 0, NULL, 0));
+	CHECK_SHOWS("0", "ambient:18", ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT),
+		    ASPAWN_CAP_DROP(ASPAWN_CAP_ALL), ASPAWN_USER(OTHER, OTHER, NULL, 0));
+	/* One of the caller's is lost, as always. */
+	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	struct psys_cap_user_data sets[2];
+	CHECK_EQUAL(psys_capget(&header, sets), 0);
+	sets[0].inheritable |= 1U << PSYS_CAP_SYS_CHROOT;
+	CHECK_EQUAL(psys_capset(&header, sets), 0);
+	CHECK_EQUAL(psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_RAISE, PSYS_CAP_SYS_CHROOT,
+			       0, 0),
+		    0);
+	CHECK_SHOWS("0", "ambient:18", ASPAWN_USER(OTHER, OTHER, NULL, 0));
+}
+
 TEST(a_root_that_drops_all_capabilities_has_none)
 {
 	if (!is_root())
