@@ -538,6 +538,19 @@ class Private(Test):
                 process.stdout.read()  # until the last has closed it
             self.assertIn(process.returncode, (-signal.SIGKILL, -signal.SIGTERM))
 
+    def test_tree_ends_by_its_stop_signal(self):
+        for number in signal.SIGINT, signal.SIGUSR1:
+            with aspawn.Popen(["sh", "-c", f"trap 'exit 7' {number.name[3:]}; echo; while :; do sleep 1; done"],
+                              stdout=aspawn.PIPE, owner="tree", stop_signal=number) as process:
+                process.stdout.readline()
+                process.kill_tree(1000)
+                self.assertEqual(process.wait(), 7)
+        with self.assertRaises(OSError) as caught:
+            aspawn.Popen(["true"], stop_signal=signal.SIGKILL)
+        self.assertEqual(caught.exception.failure.text, 'argument "stop_signal": EINVAL')
+        with self.assertRaisesRegex(ValueError, "^preexec_fn cannot be used with stop_signal$"):
+            aspawn.Popen(["true"], stop_signal=signal.SIGINT, preexec_fn=int)
+
     def test_tree_needs_a_tree_and_no_negative_grace(self):
         for owner in (None, "private"):
             with aspawn.Popen(["true"], owner=owner) as process, self.assertRaisesRegex(ValueError, "tree"):
@@ -787,7 +800,7 @@ class Interface(Test):
         ours, theirs = (inspect.signature(module.Popen).parameters for module in (aspawn, subprocess))
         self.assertEqual([*ours][:len(theirs)], [*theirs])
         self.assertEqual([*ours][len(theirs):], ["actions", "limits", "cgroup", "owner", "dies_with_caller", "memory",
-                                                 "pty_size"])
+                                                 "pty_size", "stop_signal"])
 
         class Other(aspawn.Popen):
             def __init__(self, name):

@@ -195,6 +195,23 @@ class Jobs(Test):
                                      grace=grace).exception()
                 self.assertEqual(error.result.returncode, returncode)
 
+    def test_a_time_limit_sends_the_stop_signal(self):
+        with aspawn.Queue() as queue:
+            job = shell("trap 'exit 6' USR1; sleep 100 & wait")
+            prepared = queue.prepare(job, stop_signal=signal.SIGUSR1)
+            for args, options in (job, {"stop_signal": signal.SIGUSR1}), (None, {"prepared": prepared}):
+                error = queue.submit(args, timeout=0.5, grace=100, **options).exception()
+                self.assertEqual(error.result.returncode, 6)
+
+    def test_a_result_says_what_was_given_up(self):
+        with aspawn.Queue() as queue:
+            result = queue.submit(shell("sleep 100 2>&- & echo a"), grace=0.05).result()
+            os.killpg(result.pid, signal.SIGKILL)
+            self.assertEqual((result.stdout, result.stdout_cut, result.stderr_cut), (b"a\n", True, False))
+            result = queue.submit(["echo", "a"]).result()
+            self.assertEqual((result.stdout_cut, result.stderr_cut, result.survivors, result.memory_peak),
+                             (False, False, 0, None))
+
     def test_a_tree_ends_with_its_program(self):
         escape = shell("setsid sleep 100 >/dev/null 2>&1 & echo $!")
         for local in (False, True):

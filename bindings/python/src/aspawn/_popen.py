@@ -84,7 +84,7 @@ if TYPE_CHECKING:
         "pipesize": int, "process_group": Optional[int], "actions": Iterable[Action], "limits": Optional[Limits],
         "cgroup": Union[Path, Descriptor, None], "owner": Optional[Literal["caller", "private", "tree"]],
         "dies_with_caller": bool, "memory": Optional[Literal["shared", "suspended", "copied"]],
-        "pty_size": Tuple[int, int]}, total=False)
+        "pty_size": Tuple[int, int], "stop_signal": int}, total=False)
 
     class Options(AioOptions, Generic[Flag, Word], total=False):
         """All that it takes. Those that make the streams text have the types Flag and Word."""
@@ -326,9 +326,11 @@ class Popen(subprocess.Popen[AnyStr]):
     def __init__(self, args: Args, *positional: Any, actions: Iterable[Action] = (), limits: Optional[Limits] = None,
                  cgroup: Union[Path, Descriptor, None] = None, owner: Optional[str] = None,
                  dies_with_caller: bool = False, memory: Optional[str] = None,
-                 pty_size: Tuple[int, int] = (0, 0), _early: bool = False, **keywords: Any) -> None:
+                 pty_size: Tuple[int, int] = (0, 0), stop_signal: int = 0, _early: bool = False,
+                 **keywords: Any) -> None:
         self._extras = {"actions": [*actions], "limits": limits, "cgroup": cgroup, "owner": member_of(Owner, owner),
-                        "dies_with_caller": dies_with_caller, "memory": member_of(Memory, memory)}
+                        "dies_with_caller": dies_with_caller, "memory": member_of(Memory, memory),
+                        "stop_signal": stop_signal}
         self._pty_size = pty_size
         self._typed: Optional[memoryview] = None  # what communicate() has still to write
         self._output = bytearray()  # and what it has read
@@ -398,7 +400,7 @@ class Popen(subprocess.Popen[AnyStr]):
                 command.actions += closing(sorted({*map(int, pass_fds)}), is_marked)
             self._child = command.given_to(
                 _aspawn.start, **command.members(), **streams, flags=self._flags(),
-                pty_rows=self._pty_size[0], pty_columns=self._pty_size[1],
+                pty_rows=self._pty_size[0], pty_columns=self._pty_size[1], stop_signal=own["stop_signal"],
                 owner=own["owner"], memory=self._memory(bool(own["actions"]) or gid is not None or uid is not None))
         finally:
             for fd in opened:
@@ -637,8 +639,8 @@ class Popen(subprocess.Popen[AnyStr]):
         self._signal(self._child.kill_group if self._child else functools.partial(os.killpg, self.pid), sig)
 
     def kill_tree(self, grace: Optional[float] = None) -> None:
-        """End a child with owner="tree" and all that descends from it: SIGTERM, and after the grace,
-        in seconds, SIGKILL. Does not wait. None: one second. ValueError: the child is no tree."""
+        """End a child with owner="tree" and all that descends from it: its stop_signal, and after the
+        grace, in seconds, SIGKILL. Does not wait. None: one second. ValueError: the child is no tree."""
         if self._extras["owner"] != Owner.TREE:
             raise ValueError('kill_tree() is for a child with owner="tree"')
         self._signal(self._child.kill_tree, grace_ms(grace) or 0)

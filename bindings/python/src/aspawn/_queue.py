@@ -40,6 +40,10 @@ class Result(subprocess.CompletedProcess[Any]):
     stdout_total, stderr_total   bytes that the program wrote
     submitted, started, executed, ended   seconds of time.monotonic(); None: it has not come to that
     usage         as of resource.getrusage()
+    memory_peak   of actions.new_cgroup(): most bytes that it had at a time; None: not known
+    stdout_cut, stderr_cut   True if another process still held it after the grace, so that more may follow
+    survivors     how many of a tree could not be ended; 1 for another program that may not be killed, such as
+                  sudo, which runs on as pid
     """
     failure: Optional[Failure] = None
 
@@ -56,6 +60,9 @@ class Result(subprocess.CompletedProcess[Any]):
         self.submitted, self.started, self.executed, self.ended = (
             taken[f"{name}_ns"] / 1e9 or None for name in ("submitted", "started", "executed", "ended"))
         self._usage: bytes = taken["usage"]
+        self.memory_peak: Optional[int] = taken["memory_peak"] or None
+        self.stdout_cut, self.stderr_cut = bool(taken["cut"] & 1), bool(taken["cut"] & 2)
+        self.survivors: int = taken["survivors"]
 
     @property
     def usage(self) -> resource.struct_rusage:
@@ -75,7 +82,7 @@ class Result(subprocess.CompletedProcess[Any]):
 
 def command_of(args: Args, stderr: int, shell: Optional[bool], executable: Optional[Path], cwd: Optional[Path],
                env: Optional[Environment], limits: Optional[Limits], actions: Optional[Iterable[Action]],
-               owner: Optional[str]) -> Tuple[Command, Dict[str, Any]]:
+               owner: Optional[str], stop_signal: Optional[int]) -> Tuple[Command, Dict[str, Any]]:
     """The command of a job, and its members."""
     kind = member_of(Owner, owner, ["tree"])
     command = Command(args, executable, bool(shell), cwd, env)
@@ -85,7 +92,7 @@ def command_of(args: Args, stderr: int, shell: Optional[bool], executable: Optio
         command.actions.append(actions_of.chdir(cwd))
     command.add_own(actions or ())
     return command, {**command.members(), "std_err": Stream.STDOUT if stderr == STDOUT else None,
-                     "owner": kind, "flags": CommandFlags.INHERIT_SIGNALS}
+                     "owner": kind, "flags": CommandFlags.INHERIT_SIGNALS, "stop_signal": stop_signal}
 
 
 class Prepared:
@@ -156,20 +163,21 @@ class Jobs(Generic[FutureType]):
 
     def prepare(self, args: Args, *, stderr: int = PIPE, shell: bool = False, executable: Optional[Path] = None,
                 cwd: Optional[Path] = None, env: Optional[Environment] = None, limits: Optional[Limits] = None,
-                actions: Iterable[Action] = (), owner: Optional[Literal["tree"]] = None) -> Prepared:
+                actions: Iterable[Action] = (), owner: Optional[Literal["tree"]] = None,
+                stop_signal: Optional[int] = None) -> Prepared:
         """Copy a command once, for jobs that differ in their arguments alone: submit(args,
         prepared=...), where args replaces all of these, and is None for these. The environment is
         that of now. It takes one of the `jobs` places, until the queue is closed. BlockingIOError:
         none is free."""
-        return Prepared(self._native, args, stderr, shell, executable, cwd, env, limits, actions, owner)
+        return Prepared(self._native, args, stderr, shell, executable, cwd, env, limits, actions, owner, stop_signal)
 
     def submit(self, args: Optional[Args], *, input: Optional[bytes] = None, stdout: int = PIPE, stderr: int = PIPE,
                output_size: int = 1 << 14, tail: bool = False, timeout: Optional[float] = None,
                grace: Optional[float] = None, check: bool = False, shell: Optional[bool] = None,
                executable: Optional[Path] = None, cwd: Optional[Path] = None, env: Optional[Environment] = None,
                limits: Optional[Limits] = None, actions: Optional[Iterable[Action]] = None,
-               owner: Optional[Literal["tree"]] = None, key: int = 0, key_limit: int = 0,
-               priority: int = 0, prepared: Optional[Prepared] = None) -> FutureType:
+               owner: Optional[Literal["tree"]] = None, stop_signal: Optional[int] = None, key: int = 0,
+               key_limit: int = 0, priority: int = 0, prepared: Optional[Prepared] = None) -> FutureType:
         """Submit a command. Returns a future of the Result.
 
         args, shell, executable, cwd, env, limits, actions, check and owner="tree" are as of
@@ -178,8 +186,9 @@ class Jobs(Generic[FutureType]):
         prepare(), whose arguments args replaces unless it is None. input: bytes. stdout: PIPE,
         which keeps the output, or DEVNULL; stderr: also STDOUT, which is said to prepare() of a
         prepared command. output_size: bytes to keep of each, the first, or with tail=True the last;
-        the rest is dropped. timeout: seconds from the start to SIGTERM, which goes to the job's
-        process group or tree, and grace: from there to SIGKILL, one second if it is not given.
+        the rest is dropped. timeout: seconds from the start to stop_signal, SIGTERM if it is not
+        given, which goes to the job's process group or tree, and grace: from there to SIGKILL, one
+        second if it is not given.
         key and key_limit: of the jobs with the same key, a number, at most key_limit run at the same
         time. priority: from 0 to 7; of the jobs that the library has, those with the highest start
         first.
@@ -194,7 +203,7 @@ class Jobs(Generic[FutureType]):
         for name, number in ("output_size", output_size), ("key", key), ("key_limit", key_limit):
             if number < 0:
                 raise ValueError(f"{name} is negative: {number}")
-        options = (shell, executable, cwd, env, limits, actions, owner)
+        options = (shell, executable, cwd, env, limits, actions, owner, stop_signal)
         members: Dict[str, Any]
         if prepared is None:
             command, own = command_of(args, stderr, *options)  # type: ignore[arg-type]
