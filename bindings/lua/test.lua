@@ -558,6 +558,26 @@ test("private children", function()
 	same(child.pid, nil)
 end)
 
+test("a signal for a time limit, and output that is given up", function()
+	local limited = { "sh", "-c", "trap 'exit 7' USR1; sleep 100 & wait", timeout = 0.3, grace = 100, kill_group = true,
+		stop_signal = "SIGUSR1" }
+	same(aspawn.run(limited).code, 7)
+	limited.kill_group = nil
+	local queue = aspawn.queue {}
+	assert(queue:submit(limited))
+	local result = queue:wait()
+	same(pack(result.code, result.outcome, result.survivors, result.memory_peak), pack(7, "timed_out", nil, nil))
+	local gives_up = { "sh", "-c", "sleep 2 2>&- & echo a", grace = 0.05 }
+	assert(queue:submit(gives_up))
+	result = queue:wait()
+	same(pack(result.out, result.out_cut, result.err_cut), pack("a\n", true, false))
+	result = aspawn.run(gives_up)
+	same(pack(result.out, result.out_cut, result.err_cut), pack("a\n", true, false))
+	local _, text = aspawn.run { "true", stop_signal = "KILL" }
+	same(text, 'argument "stop_signal": EINVAL')
+	queue:close()
+end)
+
 test("signals that the caller ignores", function()
 	local lines = { "sh", "-c", "trap '' USR1; exec \"$0\" -e \"$1\"", arg[-1], [[
 		local aspawn = require "aspawn"

@@ -244,6 +244,8 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 		build->command.owner = word(build, "owner", aspawn_owner_words);
 	if (option(build, "memory"))
 		build->command.memory = word(build, "memory", aspawn_memory_words);
+	if (option(build, "stop_signal"))
+		build->command.stop_signal = (int)pop_number(L, "stop_signal", "SIG", 0, PSYS_NSIG);
 	if (is_true(L, index, "clearenv"))
 		aspawn_action_clearenv(next_action(build));
 	if (option(build, "env"))

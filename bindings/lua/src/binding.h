@@ -135,6 +135,9 @@ int collect(void *outputs, int stream, const void *bytes, size_t count);
 /* Sets it in the table on top of the stack. */
 void set_output(lua_State *L, const char *name, const struct output *output);
 
+/* Sets out_cut, err_cut and, if it is known, memory_peak in the table on top of the stack. */
+void set_given_up(lua_State *L, int cut, uint64_t memory_peak);
+
 /* Sets ok, code or signal, and the usage, in the table on top of the stack. */
 void set_status(lua_State *L, bool ran, int status, const struct psys_rusage *usage);
 

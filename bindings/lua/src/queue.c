@@ -150,7 +150,8 @@ static int queue_submit(lua_State *L)
 	if (!job.prepared)
 		job.command = command;
 	else if (command->file || command->search_path || command->flags || command->owner ||
-		 command->memory || command->action_count || command->std_err)
+		 command->memory || command->action_count || command->std_err ||
+		 command->stop_signal)
 		return luaL_error(L, "submit: the prepared command has its own options");
 	else if (command->argv[0])
 		job.argv = command->argv;
@@ -215,6 +216,9 @@ static void push_result(lua_State *L, const struct aspawn_result *result,
 		set_status(L, result->outcome == ASPAWN_OUTCOME_RAN, result->status, &result->usage);
 	else
 		SET(L, "ok", boolean, false);
+	set_given_up(L, result->cut, result->memory_peak);
+	if (result->survivors)
+		SET(L, "survivors", integer, result->survivors);
 	if (result->failure.error)
 		SET(L, "errno", integer, -result->failure.error);
 }

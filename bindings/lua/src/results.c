@@ -67,6 +67,14 @@ static double seconds(struct psys_timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
+void set_given_up(lua_State *L, int cut, uint64_t memory_peak)
+{
+	SET(L, "out_cut", boolean, cut & 1);
+	SET(L, "err_cut", boolean, cut & 2);
+	if (memory_peak)
+		SET(L, "memory_peak", number, (lua_Number)memory_peak);
+}
+
 void set_status(lua_State *L, bool ran, int status, const struct psys_rusage *usage)
 {
 	const bool exited = WIFEXITED(status);

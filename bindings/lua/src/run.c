@@ -92,6 +92,7 @@ int l_run(lua_State *L)
 		set_output(L, "err", &outputs->err);
 	if (r < 0)
 		SET(L, "timed_out", boolean, true);
+	set_given_up(L, io.cut, io.memory_peak);
 	set_status(L, r == 0, io.status, &io.usage);
 	return 1;
 }
