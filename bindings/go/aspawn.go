@@ -75,7 +75,10 @@ type Cmd struct {
 	DiesWithCaller bool
 	// Memory that the child begins in.
 	Memory Memory
-	// TimeLimit ends the command so long after Start, by SIGTERM, and after WaitDelay (0: one
+	// StopSignal is the first signal of TimeLimit and Process.KillTree, and of what ends a job; nil:
+	// SIGTERM. The program begins with the default action for it.
+	StopSignal os.Signal
+	// TimeLimit ends the command so long after Start, by StopSignal, and after WaitDelay (0: one
 	// second) by SIGKILL. It is an error that is context.DeadlineExceeded. 0: none; if it is negative
 	// nothing is started.
 	TimeLimit time.Duration
@@ -117,14 +120,20 @@ func CommandContext(ctx context.Context, name string, arg ...string) *Cmd {
 	return c
 }
 
-// end kills the child, or its tree; with a grace it begins with SIGTERM.
+// end kills the child, or its tree; with a grace it begins with StopSignal, which a stopped child gets too.
 func (c *Cmd) end(grace time.Duration) error {
 	if c.Owner == OwnerTree {
 		return c.Process.KillTree(grace)
-	} else if grace > 0 {
-		return c.Process.Signal(syscall.SIGTERM)
+	} else if grace <= 0 {
+		return c.Process.Kill()
 	}
-	return c.Process.Kill()
+	signal := c.StopSignal
+	if signal == nil || signal == syscall.Signal(0) {
+		signal = syscall.SIGTERM
+	}
+	err := c.Process.Signal(signal)
+	c.Process.Signal(syscall.SIGCONT)
+	return err
 }
 
 // After a time limit.

@@ -405,6 +405,29 @@ func TestKillTreeOfNoTree(t *testing.T) {
 	equal(t, c.Process.KillTree(0), os.ErrProcessDone)
 }
 
+func TestStopSignal(t *testing.T) {
+	for _, owner := range []Owner{OwnerCaller, OwnerTree} {
+		c := shell(`trap "exit 7" INT; kill -STOP $$; while :; do sleep 0.01; done`)
+		c.TimeLimit, c.WaitDelay, c.Owner, c.StopSignal = 300*time.Millisecond, time.Hour, owner, os.Interrupt
+		if err := c.Run(); !errors.Is(err, context.DeadlineExceeded) || c.ProcessState.ExitCode() != 7 {
+			t.Fatal(err, c.ProcessState)
+		}
+	}
+	c := Command("true")
+	c.StopSignal = os.Kill
+	if err := c.Run(); !errors.Is(err, syscall.EINVAL) {
+		t.Fatal(err)
+	}
+	c = Command("true")
+	c.StopSignal = noSignal{}
+	equal(t, c.Run().Error(), "os: unsupported signal type")
+}
+
+type noSignal struct{}
+
+func (noSignal) Signal()        {}
+func (noSignal) String() string { return "none" }
+
 func TestTimeLimit(t *testing.T) {
 	c := shell(`trap "exit 0" TERM; while :; do sleep 0.01; done`)
 	c.TimeLimit = 50 * time.Millisecond

@@ -122,6 +122,11 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 	m.command.size = C.sizeof_struct_aspawn_command
 	m.command.owner, m.command.memory = C.int(c.Owner), C.int(c.Memory)
 	m.command.flags = C.ASPAWN_COMMAND_INHERIT_SIGNALS // as os/exec
+	if number, is := c.StopSignal.(syscall.Signal); is {
+		m.command.stop_signal = C.int(number)
+	} else if c.StopSignal != nil {
+		m.err = errors.New("os: unsupported signal type")
+	}
 	if c.DiesWithCaller || c.SysProcAttr != nil && c.SysProcAttr.Pdeathsig == syscall.SIGKILL {
 		m.command.flags |= C.ASPAWN_COMMAND_DIES_WITH_CALLER
 	}

@@ -237,8 +237,8 @@ func (p *Process) signal(sig os.Signal, group bool) error {
 	return err
 }
 
-// KillTree ends a tree (OwnerTree): SIGTERM, and after the grace SIGKILL, until nothing is left. Does
-// not wait: Wait does. Without a grace it is SIGKILL at once.
+// KillTree ends a tree (OwnerTree): Cmd.StopSignal, and after the grace SIGKILL, until nothing is left.
+// Does not wait: Wait does. Without a grace it is SIGKILL at once.
 func (p *Process) KillTree(grace time.Duration) error {
 	of := milliseconds(grace)
 	if grace <= 0 {

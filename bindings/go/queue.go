@@ -81,7 +81,12 @@ type Result struct {
 	ProcessState             *ProcessState // nil: there was none
 	Stdout, Stderr           []byte        // what was kept
 	StdoutTotal, StderrTotal uint64        // bytes that the program wrote
-	Waited, Ran              time.Duration // from the submission to the start, and from there to the end
+	StdoutCut, StderrCut     bool          // another process still held it after the grace
+	MemoryPeak               uint64        // most bytes in the group of action.NewCgroup; 0: not known
+	// Survivors is how many processes of a tree could not be ended; 1 for another program that may not be
+	// killed, such as sudo.
+	Survivors   int
+	Waited, Ran time.Duration // from the submission to the start, and from there to the end
 }
 
 type pending struct {
@@ -374,6 +379,10 @@ func read(of *C.struct_aspawn_result) *Result {
 		Stderr:      C.GoBytes(unsafe.Pointer(of.err), C.int(of.err_length)),
 		StdoutTotal: uint64(of.out_total),
 		StderrTotal: uint64(of.err_total),
+		StdoutCut:   of.cut&1 != 0,
+		StderrCut:   of.cut&2 != 0,
+		MemoryPeak:  uint64(of.memory_peak),
+		Survivors:   int(of.survivors),
 		Waited:      time.Duration(of.started_ns - of.submitted_ns),
 		Ran:         time.Duration(of.ended_ns - of.started_ns),
 	}

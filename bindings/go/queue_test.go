@@ -186,7 +186,9 @@ func TestQueueContextOfTheCommand(t *testing.T) {
 func TestQueueContext(t *testing.T) {
 	q := newQueue(t, QueueOptions{Running: 1, Jobs: 2})
 	ctx, cancel := context.WithCancel(background)
-	running, err := q.Submit(ctx, &Job{Cmd: Command("sleep", "1000")})
+	stops := Command("sleep", "1000")
+	stops.StopSignal = os.Interrupt
+	running, err := q.Submit(ctx, &Job{Cmd: stops})
 	check(t, err)
 	waiting, err := q.Submit(ctx, &Job{Cmd: Command("sleep", "1000")})
 	check(t, err)
@@ -197,7 +199,7 @@ func TestQueueContext(t *testing.T) {
 	}
 	cancel()
 	r := <-running
-	equal(t, r.Err.Error(), "signal: terminated")
+	equal(t, r.Err.Error(), "signal: interrupt")
 	equal(t, errors.Is(r.Err, context.Canceled), true)
 	if r := <-waiting; !errors.Is(r.Err, context.Canceled) { // it may have started meanwhile
 		t.Fatal(r.Err)
