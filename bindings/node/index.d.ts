@@ -32,6 +32,7 @@ export interface OwnOptions {
 	/** `'private'`: no SIGCHLD, and no wait of another part of this process sees the child. The call waits
 	 * until a helper process has cloned it. `'tree'`: all that descends from it ends with it, too. */
 	owner?: Owner;
+	/** Of `killTree`: the first signal for a tree, in place of SIGTERM. */ stopSignal?: NodeJS.Signals | number;
 	/** The child is private, and killed when this process ends, however it does. */ diesWithCaller?: boolean;
 	/** `'copied'`: the child begins in a copy of the memory, at the cost of a fork: with a `uid`, `gid` or the
 	 * like it does not execute a program without a file, which security monitors report. `'suspended'`:
@@ -99,7 +100,7 @@ export const promises: {
 
 /**
  * Sends a signal to the process and what it has started: SIGKILL to all of its `cgroup`; SIGKILL, or
- * SIGTERM and a second later SIGKILL, to a tree; else to the process group if it leads one (`group`,
+ * its `stopSignal` and a second later SIGKILL, to a tree; else to the process group if it leads one (`group`,
  * `detached`), or to it alone.
  * @returns false if it has ended
  */
@@ -129,8 +130,9 @@ export interface JobOptions {
 	/** Bytes of each output that are kept, the first ones: 4096. More is dropped. */ maxOutput?: number;
 	/** Of a longer output the last bytes are kept. */ tail?: boolean;
 	/** Of the outputs: `'utf8'`. null is `'buffer'`. */ encoding?: Encoding;
-	/** Milliseconds from the start until the program and what it has started get SIGTERM. */ timeout?: number;
-	/** Milliseconds from SIGTERM to SIGKILL: 1000. */ grace?: number;
+	/** Milliseconds from the start until the program and what it has started get `stopSignal`. */ timeout?: number;
+	/** SIGTERM. The program begins with the default action for it. */ stopSignal?: NodeJS.Signals | number;
+	/** Milliseconds from `stopSignal` to SIGKILL: 1000. */ grace?: number;
 	/** Of the jobs with the same key at most `keyLimit` (1) run at the same time. */ key?: number;
 	keyLimit?: number;
 	/** Of the jobs that wait, those of the highest priority start first: from 0 to 7. Those that wait
@@ -145,7 +147,7 @@ export interface JobOptions {
 }
 
 /** Those of a job that a prepared command has, and those that its jobs have then. */
-export type CommandOptions = Pick<JobOptions, 'cwd' | 'env' | 'argv0' | 'limits' | 'memory' | 'owner' | 'actions' | 'stderr'>;
+export type CommandOptions = Pick<JobOptions, 'cwd' | 'env' | 'argv0' | 'limits' | 'memory' | 'owner' | 'actions' | 'stderr' | 'stopSignal'>;
 export type PreparedOptions = Omit<JobOptions, keyof CommandOptions> & { stderr?: 'pipe' | 'ignore' };
 
 /** A command of which a queue has a copy. */
@@ -162,6 +164,10 @@ export interface JobResult<Output = string> {
 	stderr: Output;
 	/** Bytes that the program wrote. */ stdoutTotal: number;
 	stderrTotal: number;
+	/** Another process still held it after the grace. */ stdoutCut: boolean;
+	stderrCut: boolean;
+	/** Processes of a tree that could not be ended; 1 for another program that may not be killed. */ survivors: number;
+	/** Most bytes of memory of the group of `newCgroup`. */ memoryPeak: number | undefined;
 	pid: number | undefined;
 	/** Milliseconds from the submission to the start, and from there to the end. */ waited: number;
 	ran: number;

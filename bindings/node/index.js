@@ -7,7 +7,8 @@ const { killTree, problem, supported, within } = require('./lib/handle.js');
 const { Queue } = require('./lib/queue.js');
 const { version } = require('./package.json');
 
-const OWN = ['actions', 'limits', 'cgroup', 'owner', 'diesWithCaller', 'memory', 'group', 'closeOthers', 'rows', 'columns'];
+const OWN = ['actions', 'limits', 'cgroup', 'owner', 'diesWithCaller', 'memory', 'group', 'closeOthers', 'rows', 'columns',
+	'stopSignal'];
 
 // The options that child_process does not have.
 function extras(args) {

@@ -145,6 +145,7 @@ class Handle {
 				(extra.pty && library.COMMAND_NONBLOCK),
 			exports.choice('OWNER', extra.owner), exports.choice('MEMORY', extra.memory), isCertain,
 			integer(extra.rows ?? 0, 'rows'), integer(extra.columns ?? 0, 'columns'),
+			exports.stopSignal(extra),
 		);
 		this.#explain();
 		streams.forEach((fd, i) => {
@@ -278,9 +279,12 @@ exports.register = function register() {
 	if (!problem) ChildProcess.prototype.spawn = replaced(ChildProcess.prototype.spawn, {});
 };
 
+// 0: SIGTERM
+exports.stopSignal = ({ stopSignal }) => stopSignal === undefined ? 0 : signal(stopSignal, 'stopSignal');
+
 // Sends a signal to a process and all that it has started: to its control group (SIGKILL), or else
 // to its process group, if it leads one.
-exports.killTree = function killTree(child, name = 'SIGTERM') {
+exports.killTree = function killTree(child, name = child._handle?.extra?.stopSignal ?? 'SIGTERM') {
 	if (child._handle instanceof Handle) {
 		const error = child._handle.killTree(signal(name));
 		if (error === 0) child.killed = true;

@@ -3,12 +3,13 @@
 'use strict';
 const { EventEmitter } = require('node:events');
 const { constants: { errno } } = require('node:os');
-const { binding, choice, failureText, limitActions, problem, signalName, supported } = require('./handle.js');
+const { binding, choice, failureText, limitActions, problem, signalName, stopSignal,
+	supported } = require('./handle.js');
 const { action, library } = require('./interface.js');
 const { TEXT, actions, boolean, bytes, integer, invalid, joined, object, oneOf, pairs, path, systemError, text } =
 	require('./operands.js');
 
-const OF_COMMAND = ['argv0', 'cwd', 'env', 'limits', 'actions', 'memory', 'owner'];
+const OF_COMMAND = ['argv0', 'cwd', 'env', 'limits', 'actions', 'memory', 'owner', 'stopSignal'];
 const OF_PREPARED = [...OF_COMMAND, 'stderr'];
 const OF_JOB = [...OF_PREPARED, 'input', 'stdout', 'maxOutput', 'tail', 'encoding', 'timeout', 'grace', 'key',
 	'keyLimit', 'priority', 'signal'];
@@ -53,7 +54,7 @@ function command(file, args, options, env) {
 			[...first, ...own],
 		],
 		numbers: [stderr === 'stdout' ? library.STREAM_STDOUT : 0, choice('MEMORY', memory),
-			choice('OWNER', owner && oneOf(owner, 'owner', 'tree'))],
+			choice('OWNER', owner && oneOf(owner, 'owner', 'tree')), stopSignal(options)],
 	};
 }
 
@@ -241,7 +242,8 @@ function resultOf(raw, job) {
 	const code = status >= 0 && !number ? (status >> 8) & 0xff : null;
 	const signal = status >= 0 && number ? signalName(number) || `SIG${number}` : null;
 	const outputs = { stdout: text(stdout), stderr: text(stderr), stdoutTotal, stderrTotal };
-	return { code, signal, ...outputs, pid: pid || undefined, waited, ran };
+	const givenUp = { stdoutCut: (raw.cut & 1) !== 0, stderrCut: (raw.cut & 2) !== 0, survivors: raw.survivors };
+	return { code, signal, ...outputs, ...givenUp, pid: pid || undefined, memoryPeak: raw.memoryPeak || undefined, waited, ran };
 }
 
 // Why a program did not run, or not to its own end.

@@ -14,6 +14,7 @@ static struct aspawn_pool pool;
 
 struct running {
 	struct aspawn_child child;
+	int stop_signal;
 	struct instance *instance;
 	struct running *next, **link;
 	uint64_t number;
@@ -354,6 +355,7 @@ enum {
 	CERTAIN,
 	PTY_ROWS,
 	PTY_COLUMNS,
+	STOP_SIGNAL,
 	ARGUMENTS
 };
 
@@ -368,6 +370,7 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 						.pty_rows = (unsigned)integer(env, v[PTY_ROWS]),
 						.pty_columns =
 							(unsigned)integer(env, v[PTY_COLUMNS]),
+						.stop_signal = (int)integer(env, v[STOP_SIGNAL]),
 						.pool = &pool } };
 	struct aspawn_command *command = &request.command;
 	struct aspawn_failure failure = { .error = 0 };
@@ -382,6 +385,7 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 		return error;
 	command->action_count += (size_t)(command->actions - request.first);
 	command->actions = request.first;
+	running->stop_signal = command->stop_signal ? command->stop_signal : PSYS_SIGTERM;
 	const bool is_certain = integer(env, v[CERTAIN]) &&
 				!aspawn_find(path, sizeof path, command, &uncertain) &&
 				uncertain == ASPAWN_STEP_NONE;
@@ -408,8 +412,8 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 }
 
 /*
- * spawn(owner, command ..., streams, flags, owned by, memory, certain, rows, columns): the pid, or a negative error
- * number. certain: what the file alone decides about. streams, an Int32Array, then has the parent's
+ * spawn(owner, command ..., streams, flags, owned by, memory, certain, rows, columns, stop
+ * signal): the pid, or a negative error number. certain: what the file alone decides about. streams, an Int32Array, then has the parent's
  * descriptors, or -1.
  */
 static napi_value spawn(napi_env env, napi_callback_info info)
@@ -457,12 +461,13 @@ static napi_value spawn(napi_env env, napi_callback_info info)
 
 /* --- a running child --------------------------------------------------------------------- */
 
-/* A signal to a tree, whose SIGTERM is followed by SIGKILL a second later, or to the group. */
-static int kill_all(struct aspawn_child *child, int signal)
+/* A signal to a tree, whose stop signal is followed by SIGKILL a second later, or to the group. */
+static int kill_all(struct running *running, int signal)
 {
+	struct aspawn_child *child = &running->child;
 	const bool is_tree = aspawn_describe(child, ASPAWN_FACT_OWNER) == ASPAWN_OWNER_TREE;
 
-	if (is_tree && (signal == PSYS_SIGTERM || signal == PSYS_SIGKILL))
+	if (is_tree && (signal == running->stop_signal || signal == PSYS_SIGKILL))
 		return aspawn_kill_tree(child, signal == PSYS_SIGKILL ? ASPAWN_GRACE_NONE : 0);
 	return aspawn_kill_group(child, signal);
 }
@@ -475,8 +480,9 @@ static napi_value kill_child(napi_env env, napi_callback_info info)
 
 	if (!running)
 		return number(env, -PSYS_ESRCH);
-	return number(env, (integer(env, v[2]) ? kill_all : aspawn_kill)(&running->child,
-									 (int)integer(env, v[1])));
+	const int signal = (int)integer(env, v[1]);
+	return number(env, integer(env, v[2]) ? kill_all(running, signal) :
+						aspawn_kill(&running->child, signal));
 }
 
 /* resize(owner, rows, columns): 0, or a negative error number. */

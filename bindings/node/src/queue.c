@@ -65,6 +65,9 @@ static napi_value to_object(napi_env env, const struct aspawn_result *result)
 		   between(result->submitted_ns,
 			   result->started_ns ? result->started_ns : result->ended_ns));
 	set_number(env, object, "ran", between(result->started_ns, result->ended_ns));
+	set_number(env, object, "cut", result->cut);
+	set_number(env, object, "survivors", result->survivors);
+	set_number(env, object, "memoryPeak", (double)result->memory_peak);
 	set_number(env, object, "errno", result->failure.error);
 	set_failure(env, object, &result->failure);
 	return object;
@@ -225,6 +228,7 @@ enum {
 	STD_ERR,
 	MEMORY,
 	OWNED_BY,
+	STOP_SIGNAL,
 	FLAGS,
 	COOKIE,
 	PREPARED,
@@ -252,7 +256,8 @@ static int64_t submit(napi_env env, struct arena *arena, const napi_value *v,
 						.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC,
 						.std_err = (int)at(env, v, STD_ERR),
 						.memory = (int)at(env, v, MEMORY),
-						.owner = (int)at(env, v, OWNED_BY) } };
+						.owner = (int)at(env, v, OWNED_BY),
+						.stop_signal = (int)at(env, v, STOP_SIGNAL) } };
 	struct aspawn_job job = { .size = sizeof job };
 	struct aspawn_failure failure = { .error = 0 };
 	int64_t result = to_command(env, arena, v + COMMAND, 0, &request);

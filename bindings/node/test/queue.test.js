@@ -106,6 +106,20 @@ test('a time limit ends what the program has started too', async () => {
 	await assert.rejects(stubborn, { code: 'ETIMEDOUT', signal: 'SIGKILL' });
 });
 
+test('a time limit sends the stop signal', async () => {
+	const options = { timeout: 500, grace: 1e6 };
+	const script = "trap 'exit 7' USR1; while :; do sleep 0.1; done";
+	await assert.rejects(shell(script, { ...options, stopSignal: 'SIGUSR1' }), { code: 'ETIMEDOUT', survivors: 0 });
+	const prepared = queue.prepare('sleep', ['100'], { stopSignal: 'SIGUSR1' });
+	await assert.rejects(queue.submit(prepared, options), { code: 'ETIMEDOUT', signal: 'SIGUSR1' });
+	prepared.release();
+});
+
+test('a result says what was given up', async () => {
+	const { stdout, stdoutCut, stderrCut, memoryPeak } = await shell('sleep 2 2>&- & echo a', { grace: 50 });
+	assert.deepStrictEqual([stdout, stdoutCut, stderrCut, memoryPeak], ['a\n', true, false, undefined]);
+});
+
 test('a tree ends with its job', { timeout: 30000 }, async () => {
 	// Otherwise sleep would hold the pipe.
 	const [script, options] = ['setsid sleep 1000 & echo started', { owner: 'tree' }];

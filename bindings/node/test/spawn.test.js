@@ -533,6 +533,18 @@ test('a tree ends with its child', { timeout: 60000 }, async () => {
 	}
 });
 
+test('a tree ends by its stop signal', { timeout: 60000 }, async () => {
+	for (const signal of [undefined, 'SIGUSR1']) {
+		const script = "trap 'exit 7' USR1; echo started; while :; do sleep 0.1; done";
+		const child = aspawn.spawn('sh', ['-c', script], { owner: 'tree', stopSignal: 'SIGUSR1' });
+		await once(child.stdout, 'data');
+		assert.ok(aspawn.killTree(child, signal));
+		assert.deepStrictEqual(await once(child, 'close'), [7, null]);
+	}
+	assert.throws(() => aspawn.spawn('true', { stopSignal: 'SIGNONE' }), { code: 'ERR_INVALID_ARG_TYPE' });
+	await assert.rejects(run('true', { stopSignal: 'SIGKILL' }), { code: 'EINVAL', failure: 'argument "stop_signal": EINVAL' });
+});
+
 test('children with diesWithCaller end with the process', { timeout: 60000 }, async () => {
 	// The child's standard output is the pipe, which then nobody else has.
 	const script = `require('aspawn').spawn('sh', ['-c', 'echo started; exec sleep 1000'],
