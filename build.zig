@@ -3,7 +3,7 @@
 // Developers use the Makefile.
 const std = @import("std");
 
-const psys_sources = [_][]const u8{ "syscall/errno.c", "syscall/exec.c", "syscall/string.c", "syscall/vdso.c" };
+const psys_sources = [_][]const u8{ "syscall/errno.c", "syscall/exec.c", "syscall/kernel_file.c", "syscall/string.c", "syscall/vdso.c" };
 const sources = psys_sources ++ [_][]const u8{
     "aspawn/action/action_table.c",    "aspawn/action/make_action.c",
     "aspawn/action/syscall_class.c",   "aspawn/caller/arena.c",
@@ -13,15 +13,15 @@ const sources = psys_sources ++ [_][]const u8{
     "aspawn/caller/run.c",             "aspawn/caller/start.c",
     "aspawn/caller/terminal.c",        "aspawn/caller/text.c",
     "aspawn/caller/version.c",         "aspawn/caller/wait.c",
-    "aspawn/child/child_main.c",       "aspawn/child/close_range.c",
-    "aspawn/child/execute.c",          "aspawn/child/image.c",
-    "aspawn/child/image_check.c",      "aspawn/child/perform.c",
-    "aspawn/helper/cgroup.c",          "aspawn/helper/helper.c",
-    "aspawn/helper/helper_main.c",     "aspawn/helper/pidfd_channel.c",
-    "aspawn/helper/tree.c",            "aspawn/queue/descriptors.c",
-    "aspawn/queue/job.c",              "aspawn/queue/queue.c",
-    "aspawn/queue/results.c",          "aspawn/queue/server.c",
-    "aspawn/queue/submit.c",           "aspawn/spawn/aspawn.c",
+    "aspawn/child/close_range.c",      "aspawn/child/execute.c",
+    "aspawn/child/image.c",            "aspawn/child/image_check.c",
+    "aspawn/child/perform.c",          "aspawn/helper/cgroup.c",
+    "aspawn/helper/helper.c",          "aspawn/helper/helper_main.c",
+    "aspawn/helper/pidfd_channel.c",   "aspawn/helper/tree.c",
+    "aspawn/queue/descriptors.c",      "aspawn/queue/job.c",
+    "aspawn/queue/queue.c",            "aspawn/queue/results.c",
+    "aspawn/queue/server.c",           "aspawn/queue/submit.c",
+    "aspawn/spawn/aspawn.c",           "aspawn/spawn/child_main.c",
     "aspawn/spawn/clone.c",            "aspawn/spawn/deadline.c",
     "aspawn/spawn/descriptor_table.c", "aspawn/spawn/exec_watch.c",
     "aspawn/spawn/pidfd.c",            "aspawn/spawn/spawn.c",

@@ -9,7 +9,6 @@
 
 #include "../spawn/spawn.h"
 #include "../spawn/stack.h"
-#include "../caller/arena.h"
 
 enum {
 	CALL_STACK = 16 * 1024, /* promised to functions of ASPAWN_CALL */
@@ -17,6 +16,7 @@ enum {
 		      4 * 1024, /* struct candidate, and the library's frames */
 };
 
+struct arena;
 struct prepared;
 
 /* A descriptor of the caller's that an action of a job uses. */

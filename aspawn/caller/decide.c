@@ -2,10 +2,12 @@
 /* Decides how the child of a command begins, by what its actions require. */
 #include <syscall/string.h>
 
+#include "../../syscall/kernel_file.h"
 #include "../spawn/descriptor_table.h"
 #include "../child/image.h"
 #include "pool.h"
 #include "../action/prepared.h"
+#include "arena.h"
 
 /* What the actions of a command require of the clone. */
 struct requirements {

@@ -3,6 +3,7 @@
 #include <syscall/string.h>
 
 #include "../action/prepared.h"
+#include "arena.h"
 
 /* From the libc, if the program has one. */
 extern char **environ __attribute__((weak, visibility("default")));

@@ -4,6 +4,7 @@
 
 #include <syscall/syscall.h>
 
+#include "../../syscall/kernel_file.h"
 #include "../helper/cgroup.h"
 #include "../helper/helper.h"
 #include "../spawn/pidfd.h"

@@ -7,6 +7,7 @@
 #include "handle.h"
 #include "pool.h"
 #include "../action/prepared.h"
+#include "arena.h"
 
 enum {
 	MOST_ACTIONS = 10000000,  /* more than one close for each possible descriptor */

@@ -2,7 +2,7 @@
 /* Formats failures, statuses and outcomes as text. */
 #include <syscall/string.h>
 
-#include "../spawn/descriptor_table.h"
+#include "../../syscall/kernel_file.h"
 #include "../action/prepared.h"
 
 struct text {

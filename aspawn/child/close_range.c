@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Closing many descriptors where close_range(2) is missing. */
-#include "../spawn/descriptor_table.h"
+#include "close_range.h"
 
 #include <syscall/syscall.h>
+
+#include "../../syscall/kernel_file.h"
 
 static PSYS_UNINSTRUMENTED void close_one(int fd, bool at_exec)
 {
@@ -10,15 +12,6 @@ static PSYS_UNINSTRUMENTED void close_one(int fd, bool at_exec)
 		psys_fcntl(fd, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
 	else
 		psys_close(fd);
-}
-
-PSYS_UNINSTRUMENTED uint64_t aspw_read_number(const char **text)
-{
-	uint64_t number = 0;
-
-	for (; **text >= '0' && **text <= '9'; ++*text)
-		number = number * 10 + (unsigned)(**text - '0');
-	return number;
 }
 
 PSYS_UNINSTRUMENTED int aspw_close_via_proc(int first, int last, bool at_exec)

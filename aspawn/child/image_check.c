@@ -4,7 +4,7 @@
 
 #include <syscall/string.h>
 
-#include "../spawn/descriptor_table.h"
+#include "../../syscall/kernel_file.h"
 
 enum {
 	/* The image has the stack that the kernel gives it, 128 KiB at once, not the one of a copy.

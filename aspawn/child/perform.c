@@ -4,8 +4,9 @@
 
 #include "../spawn/descriptor_table.h"
 #include "../spawn/exec_watch.h"
-#include "../helper/cgroup.h"
 #include "../action/prepared.h"
+#include "../../syscall/kernel_file.h"
+#include "close_range.h"
 
 _Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
 
@@ -120,6 +121,17 @@ static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, b
 			return r;
 	}
 	return 0;
+}
+
+static PSYS_UNINSTRUMENTED int join_new_cgroup(const struct control *control, int parent)
+{
+	char path[GROUP_NAME + 16];
+
+	if (!*control->group)
+		return -PSYS_EINVAL;
+	const size_t length = psys_strlcpy(path, control->group, sizeof path);
+	psys_strlcpy(path + length, "/cgroup.procs", sizeof path - length);
+	return aspw_write_text(parent, path, "0");
 }
 
 /* Servers ignore the usual signals for themselves. A program that inherited that would not end by SIGTERM,
@@ -370,7 +382,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_NEW_CGROUP:
 		return control->flags & PSYS_CLONE_INTO_CGROUP ?
 			       0 :
-			       aspw_group_join(control, action->u.new_cgroup.parent_fd);
+			       join_new_cgroup(control, action->u.new_cgroup.parent_fd);
 	case ASPAWN_ACTION_USER:
 	case ASPAWN_ACTION_RESUID:
 		return become_user(prepared, index);

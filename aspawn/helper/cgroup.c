@@ -5,25 +5,9 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "../spawn/descriptor_table.h"
+#include "../../syscall/kernel_file.h"
 
 enum { MOST_NAMES = 100, GROUP_NAPS = 100 };
-
-PSYS_UNINSTRUMENTED int aspw_write_and_close(int fd, const char *text)
-{
-	if (fd < 0)
-		return fd;
-	const size_t length = psys_strlen(text);
-	const long written = psys_write(fd, text, length);
-	psys_close(fd);
-	return written < 0 ? (int)written : (size_t)written < length ? -PSYS_EIO : 0;
-}
-
-PSYS_UNINSTRUMENTED int aspw_write_text(int directory, const char *path, const char *text)
-{
-	return aspw_write_and_close(psys_openat(directory, path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0),
-				    text);
-}
 
 static PSYS_UNINSTRUMENTED int open_group(int directory, const char *name)
 {
@@ -88,17 +72,6 @@ PSYS_UNINSTRUMENTED int aspw_group_make(struct control *control)
 	if (request->cgroup_fd >= 0)
 		request->cgroup_fd = control->group_fd;
 	return 0;
-}
-
-PSYS_UNINSTRUMENTED int aspw_group_join(const struct control *control, int parent)
-{
-	char path[GROUP_NAME + 16];
-
-	if (!*control->group)
-		return -PSYS_EINVAL;
-	const size_t length = psys_strlcpy(path, control->group, sizeof path);
-	psys_strlcpy(path + length, "/cgroup.procs", sizeof path - length);
-	return aspw_write_text(parent, path, "0");
 }
 
 /* Returns 0 if it is not known. */

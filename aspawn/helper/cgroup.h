@@ -17,17 +17,7 @@ int aspw_group_make(struct control *control);
  * if it is the child's alone. directory: the parent group's. is_empty: all its processes have ended, or are about to. */
 void aspw_group_remove(const struct control *control, int directory, bool is_empty);
 
-/* For the child whose clone has not joined it. */
-int aspw_group_join(const struct control *control, int parent);
-
 /* Returns the number of oom_kill, or an error as of aspawn_oom_kills(). */
 int aspw_group_oom_kills(int group);
-
-/* Writes the text by one call. Returns 0 or a negative error number. A negative fd is such a
- * number, and is returned. */
-int aspw_write_and_close(int fd, const char *text);
-
-/* Opens the file, then does the same. */
-int aspw_write_text(int directory, const char *path, const char *text);
 
 #endif

@@ -54,16 +54,6 @@ bool aspw_helper_reap(struct stack_state *state, int child);
 /* Goes back to the caller's process group, before the helper ends. */
 void aspw_helper_leave(const struct control *control);
 
-/* Returns the status of wait4(2) for a result of waitid(2). */
-PSYS_INLINE int aspw_wait_status(const struct psys_siginfo *info)
-{
-	const int status = info->u.child.status;
-
-	return info->code == PSYS_CLD_EXITED ? (status & 0xff) << 8 :
-	       info->code == PSYS_CLD_DUMPED ? status | 0x80 :
-					       status;
-}
-
 /* True if the OOM killer has ended the program of a tree, whose helper has stored the status, in the
  * tree's own group. */
 PSYS_INLINE bool aspw_helper_saw_oom(const struct stack_state *state)

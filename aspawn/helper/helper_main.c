@@ -5,6 +5,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "../child/close_range.h"
 #include "../spawn/deadline.h"
 #include "../spawn/clone.h"
 #include "../spawn/pidfd.h"

@@ -5,6 +5,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "../../syscall/kernel_file.h"
 #include "../spawn/deadline.h"
 #include "cgroup.h"
 #include "helper.h"

@@ -6,6 +6,7 @@
 
 #include <syscall/clone.h>
 
+#include "../child/close_range.h"
 #include "../spawn/clone.h"
 #include "../spawn/exec_watch.h"
 #include "../spawn/pidfd.h"

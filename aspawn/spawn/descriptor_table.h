@@ -34,13 +34,6 @@ int aspw_descriptors_avoid_streams_by_both(int ends[2]);
 /* Makes a CLOEXEC pipe whose descriptors are above 2. Returns 0 or a negative error number. */
 int aspw_descriptors_pipe(int ends[2]);
 
-/* Reads digits, and moves beyond them; a number that is too large wraps. */
-uint64_t aspw_read_number(const char **text);
-
-/* Before Linux 5.9 (5.11 with at_exec, which sets FD_CLOEXEC instead): closes the descriptors
- * from first to last that /proc lists, or else all numbers below RLIMIT_NOFILE. */
-int aspw_close_via_proc(int first, int last, bool at_exec);
-
 /* --- the child ----------------------------------------------------------------- */
 
 /* Until this returns, the child shares the parent's descriptor table: touch no descriptor

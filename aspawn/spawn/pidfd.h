@@ -16,6 +16,16 @@ PSYS_INLINE bool is_end(const struct psys_siginfo *info)
 	       info->code == PSYS_CLD_DUMPED;
 }
 
+/* Returns the status of wait4(2) for a result of waitid(2). */
+PSYS_INLINE int aspw_wait_status(const struct psys_siginfo *info)
+{
+	const int status = info->u.child.status;
+
+	return info->code == PSYS_CLD_EXITED ? (status & 0xff) << 8 :
+	       info->code == PSYS_CLD_DUMPED ? status | 0x80 :
+					       status;
+}
+
 /*
  * Looks for the end of a child, which another process may trace, without reaping it. The number is
  * used if the pidfd is negative, and before Linux 5.4. Returns its number if it has ended, 0 if it

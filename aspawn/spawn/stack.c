@@ -5,7 +5,6 @@
 #include <syscall/syscall.h>
 
 #include "deadline.h"
-#include "../helper/helper.h"
 #include "pidfd.h"
 
 enum { NAPS_OF_A_RING = 10 }; /* half a second: aspw_deadline_sleep_on() */

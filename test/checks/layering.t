@@ -19,9 +19,21 @@ syscall_knows_no_spawning()
 	! grep -rn 'aspawn/' syscall include/syscall --include='*.[chS]'
 }
 
+# From the bottom. A file includes those of its own directory and of the ones below it.
+directories_include_no_higher_one()
+{
+	above=
+	for directory in queue caller helper child action spawn; do
+		[ -d "aspawn/$directory" ] || return 1
+		[ -z "$above" ] || ! grep -rnE "#include \"[./]*/($above)/" "aspawn/$directory" || return 1
+		above=${above:+$above|}$directory
+	done
+	! grep -rn '#include "../aspawn' syscall
+}
+
 spawn_knows_no_commands()
 {
-	! grep -rnE '"\.\./(action|caller|child)/|aspawn/command\.h' syscall aspawn/spawn aspawn/helper include/syscall include/aspawn/aspawn.h --include='*.[chS]'
+	! grep -rn 'aspawn/command\.h' aspawn/spawn aspawn/helper include/aspawn/aspawn.h --include='*.[chS]'
 }
 
 commands_know_no_queue()
@@ -68,6 +80,7 @@ headers_stand_alone()
 
 check "the core includes no foreign header" core_includes_no_foreign_header
 check "syscall/ knows of no spawning" syscall_knows_no_spawning
+check "a directory of aspawn/ includes only those below it" directories_include_no_higher_one
 check "aspawn/spawn/ and helper/ know of no commands" spawn_knows_no_commands
 check "only aspawn/queue/ knows of the queue" commands_know_no_queue
 check "only arch.h distinguishes architectures" architectures_stay_in_their_directories

@@ -6,11 +6,11 @@
  */
 #include "instrumented.h"
 
-#include "../../aspawn/child/close_range.c"
 #include "../../aspawn/action/action_table.c"
 #include "../../aspawn/caller/arena.c"
 #include "../../aspawn/caller/environment.c"
 #include "../../syscall/exec.c"
+#include "../../syscall/kernel_file.c"
 #include "../../syscall/string.c"
 
 struct model {

@@ -10,11 +10,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../../aspawn/child/close_range.c"
 #include "../../aspawn/action/action_table.c"
 #include "../../aspawn/caller/handle.c"
 #include "../../aspawn/child/execute.c"
 #include "../../aspawn/caller/text.c"
+#include "../../syscall/kernel_file.c"
 #include "../../syscall/string.c"
 
 /* Returns the end to read. */

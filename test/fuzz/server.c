@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../aspawn/child/close_range.c"
 #include "../../aspawn/queue/descriptors.c"
 #include "../../aspawn/queue/server.c"
+#include "../../syscall/kernel_file.c"
 #include "../../syscall/string.c"
 
 enum { JOBS = 4, MOST_FDS = 4, STRIDE = sizeof(struct job) };

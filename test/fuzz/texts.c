@@ -7,10 +7,10 @@
 
 #include <aspawn/queue.h>
 
-#include "../../aspawn/child/close_range.c"
 #include "../../aspawn/action/action_table.c"
 #include "../../aspawn/caller/text.c"
 #include "../../syscall/errno.c"
+#include "../../syscall/kernel_file.c"
 #include "../../syscall/string.c"
 
 static struct {

@@ -6,8 +6,8 @@
 #include "../../action/action_table.c"
 #include "../close_range.c"
 #include "../../spawn/exec_watch.c"
-#include "../../helper/cgroup.c"
 #include "../../../syscall/exec.c"
+#include "../../../syscall/kernel_file.c"
 #include "../../../syscall/string.c"
 #include "../image.h"
 
