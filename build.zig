@@ -5,7 +5,7 @@ const std = @import("std");
 
 const psys_sources = [_][]const u8{ "syscall/errno.c", "syscall/exec.c", "syscall/kernel_file.c", "syscall/string.c", "syscall/vdso.c" };
 const sources = psys_sources ++ [_][]const u8{
-    "aspawn/action/action_table.c",    "aspawn/action/make_action.c",
+    "aspawn/action/action_info.c",     "aspawn/action/make_action.c",
     "aspawn/action/syscall_class.c",   "aspawn/caller/arena.c",
     "aspawn/caller/decide.c",          "aspawn/caller/environment.c",
     "aspawn/caller/find.c",            "aspawn/caller/handle.c",

@@ -71,7 +71,7 @@ sanitizes_after_a_plain_build()
 
 prints_or_is_silent()
 {
-	make -n all BUILD_DIR=none | grep -q 'aspawn/action/action_table.c' && test ! -e none &&
+	make -n all BUILD_DIR=none | grep -q 'aspawn/action/action_info.c' && test ! -e none &&
 		test -z "$(make -s all BUILD_DIR=silent CFLAGS=-O0 2>&1)" && test -f silent/libaspawn.so
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a child may make a system call: by number, and for some calls by an argument. */
-#include "prepared.h"
+#include "syscall_class.h"
 
 enum { CALL_BY_ARGUMENT = CALL_REFUSED + 1 };
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides how the child of a command begins, by what its actions require. */
+#include "decide.h"
+
 #include <syscall/string.h>
 
 #include "../../syscall/kernel_file.h"
-#include "../spawn/descriptor_table.h"
+#include "../action/action_info.h"
+#include "../action/syscall_class.h"
 #include "../child/image.h"
+#include "../child/perform.h"
+#include "../spawn/descriptor_table.h"
 #include "pool.h"
-#include "../action/prepared.h"
-#include "arena.h"
+#include "start.h"
 
 /* What the actions of a command require of the clone. */
 struct requirements {

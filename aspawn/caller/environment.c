@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's environment: that of the command, changed by its actions. */
-#include <syscall/string.h>
+#include "environment.h"
 
-#include "../action/prepared.h"
-#include "arena.h"
+#include <syscall/exec.h>
+#include <syscall/string.h>
 
 /* From the libc, if the program has one. */
 extern char **environ __attribute__((weak, visibility("default")));

@@ -2,7 +2,10 @@
 /* Which file a command would execute, as far as its caller can tell. */
 #include <syscall/string.h>
 
-#include "../action/prepared.h"
+#include "../action/action_info.h"
+#include "../child/execute.h"
+#include "environment.h"
+#include "start.h"
 
 /* The directory in which the child's search begins, and what makes the answer uncertain. */
 struct origin {

@@ -4,13 +4,14 @@
 
 #include <syscall/string.h>
 
+#include "../action/action_info.h"
+#include "../action/prepared.h"
+#include "../helper/helper.h"
+#include "../helper/pidfd_channel.h"
 #include "../spawn/deadline.h"
 #include "../spawn/exec_watch.h"
-#include "../helper/helper.h"
 #include "../spawn/pidfd.h"
-#include "../helper/pidfd_channel.h"
 #include "pool.h"
-#include "../action/prepared.h"
 
 _Static_assert((int)MODE_CLONE3 == (int)ASPAWN_MODE_CLONE3 &&
 		       (int)MODE_IMAGE == (int)ASPAWN_MODE_IMAGE,

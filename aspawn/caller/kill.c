@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The handle of a child: sends signals. */
-#include "handle.h"
+#include "kill.h"
 
 #include <syscall/syscall.h>
 
 #include "../../syscall/kernel_file.h"
 #include "../helper/cgroup.h"
 #include "../helper/helper.h"
-#include "../spawn/pidfd.h"
 #include "../helper/tree.h"
+#include "../spawn/pidfd.h"
+#include "handle.h"
+#include "wait.h"
 
 static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 {

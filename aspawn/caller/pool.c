@@ -13,8 +13,8 @@
 
 #include <syscall/syscall.h>
 
-#include "../spawn/deadline.h"
 #include "../helper/helper.h"
+#include "../spawn/deadline.h"
 #include "../spawn/stack.h"
 
 enum {

@@ -2,9 +2,13 @@
 /* Runs a command to its end: feeds it, collects its output, terminates it after a timeout. */
 #include <syscall/string.h>
 
+#include "../action/action_info.h"
 #include "../spawn/deadline.h"
+#include "../spawn/descriptor_table.h"
 #include "handle.h"
-#include "../action/prepared.h"
+#include "start.h"
+#include "terminal.h"
+#include "wait.h"
 
 enum { INPUT, OUTPUT, ERROR, END, POLLED }; /* the first three are the streams' numbers */
 enum { LAST_WAIT = 10000 };                 /* milliseconds, for a program that may not be killed */

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
+#include "start.h"
+
 #include <syscall/string.h>
 
+#include "../action/action_info.h"
+#include "../action/syscall_class.h"
 #include "../helper/helper.h"
 #include "../spawn/descriptor_table.h"
+#include "decide.h"
+#include "environment.h"
 #include "handle.h"
 #include "pool.h"
-#include "../action/prepared.h"
-#include "arena.h"
+#include "terminal.h"
 
 enum {
 	MOST_ACTIONS = 10000000,  /* more than one close for each possible descriptor */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The terminal of a command: a pair, of which the caller has one end and the program the other. */
+#include "terminal.h"
+
 #include "../spawn/descriptor_table.h"
 #include "handle.h"
-#include "../action/prepared.h"
 
 enum {
 	DEFAULT_ROWS = 24,

@@ -3,7 +3,7 @@
 #include <syscall/string.h>
 
 #include "../../syscall/kernel_file.h"
-#include "../action/prepared.h"
+#include "../action/action_info.h"
 
 struct text {
 	char *to;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The handle of a child: waits for its end, by the kernel or by the helper of a private child. */
-#include "handle.h"
+#include "wait.h"
 
 #include <syscall/string.h>
 
-#include "../spawn/deadline.h"
 #include "../helper/helper.h"
-#include "../spawn/pidfd.h"
-#include "../spawn/descriptor_table.h"
 #include "../helper/tree.h"
+#include "../spawn/deadline.h"
+#include "../spawn/descriptor_table.h"
+#include "../spawn/pidfd.h"
+#include "handle.h"
 
 enum {
 	LONGEST_ORPHANED = 2000, /* naps of 5 ms, until another process reaps the child */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The child finds and executes the program, or reports why it cannot. */
-#include <syscall/string.h>
+#include "execute.h"
 
-#include "../action/prepared.h"
+#include <syscall/string.h>
 
 __attribute__((noinline)) PSYS_UNINSTRUMENTED void aspw_report(struct prepared *prepared, int error,
 							       const char *subject)

@@ -4,6 +4,10 @@
 
 #include <syscall/string.h>
 
+#include "../action/action_info.h"
+#include "image_check.h"
+#include "perform.h"
+
 enum { ADDR_NO_RANDOMIZE = 0x40000 }; /* personality(2) */
 
 #if defined(ASPAWN_IMAGE_FILE) /* path of an installed image/program.c */

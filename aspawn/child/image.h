@@ -32,8 +32,8 @@
 
 #include <aspawn/version.h>
 
-#include "../spawn/exec_watch.h"
 #include "../action/prepared.h"
+#include "../spawn/exec_watch.h"
 
 enum {
 	IMAGE_PAGE = 65536,             /* the largest page size of any architecture */
@@ -53,10 +53,6 @@ enum {
 
 /* True if this build of the library has one. */
 bool aspw_has_image(void);
-
-/* In the child: true if an exec would change nothing that the actions can see. Stores what the image
- * restores. */
-bool aspw_image_check(struct prepared *prepared);
 
 /* As aspw_perform(), but executes the image with MEMORY_EXECUTED, or returns. */
 int aspw_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);

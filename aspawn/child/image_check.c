@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What an exec changes: the child looks before it executes the image. */
-#include "image.h"
+#include "image_check.h"
 
 #include <syscall/string.h>
 
 #include "../../syscall/kernel_file.h"
+#include "../action/action_info.h"
+#include "image.h"
 
 enum {
 	/* The image has the stack that the kernel gives it, 128 KiB at once, not the one of a copy.

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The child's part of a command: performs the actions in their order. */
+#include "perform.h"
+
 #include <syscall/string.h>
 
+#include "../../syscall/kernel_file.h"
+#include "../action/action_info.h"
 #include "../spawn/descriptor_table.h"
 #include "../spawn/exec_watch.h"
-#include "../action/prepared.h"
-#include "../../syscall/kernel_file.h"
 #include "close_range.h"
+#include "execute.h"
 
 _Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
 

@@ -7,8 +7,10 @@
 
 #include "../spawn/clone.h"
 #include "../spawn/deadline.h"
-#include "../spawn/exec_watch.h"
 #include "../spawn/descriptor_table.h"
+#include "../spawn/exec_watch.h"
+#include "../spawn/suspending_clone.h"
+#include "helper_main.h"
 #include "pidfd_channel.h"
 #include "tree.h"
 

@@ -37,22 +37,8 @@
  */
 long aspw_spawn(const struct request *request, const struct Stack_t *stack);
 
-/* The helper's entry point: helper_main.c. That of a tree is aspw_tree_main(). */
-int aspw_helper_main(void *control);
-
 /* The low bits of a pidfd's inode; 0: not known. */
 unsigned aspw_inode_of(int pidfd);
-
-/* What a helper of another kind does in turn (tree.c). Returns 0, or why it cannot help. */
-int aspw_helper_enter(struct control *control);
-/* Clones the child and lets go of what is the caller's, unless error is negative. Returns the child's
- * number; negative: there is none, and the state says so. Stores the descriptor that the helper has
- * kept, control->list_fd or else a pidfd of the child, or -1; and if it has a table of its own. */
-int aspw_helper_clone(struct control *control, int error, int *kept, bool *own_files);
-/* Reaps the child, which has ended, and stores status and usage. False if it may not. */
-bool aspw_helper_reap(struct stack_state *state, int child);
-/* Goes back to the caller's process group, before the helper ends. */
-void aspw_helper_leave(const struct control *control);
 
 /* True if the OOM killer has ended the program of a tree, whose helper has stored the status, in the
  * tree's own group. */

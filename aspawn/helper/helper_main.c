@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* What runs in the helper: helper.h says in which order, and why. */
-#include "helper.h"
+#include "helper_main.h"
 
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
 #include "../child/close_range.h"
-#include "../spawn/deadline.h"
 #include "../spawn/clone.h"
-#include "../spawn/pidfd.h"
+#include "../spawn/deadline.h"
 #include "../spawn/descriptor_table.h"
+#include "../spawn/pidfd.h"
+#include "../spawn/suspending_clone.h"
+#include "helper.h"
 #include "pidfd_channel.h"
 
 /* Returns true if the helper has a descriptor table of its own, with nothing in it but *kept, which

@@ -7,10 +7,11 @@
 
 #include "../../syscall/kernel_file.h"
 #include "../spawn/deadline.h"
+#include "../spawn/descriptor_table.h"
+#include "../spawn/pidfd.h"
 #include "cgroup.h"
 #include "helper.h"
-#include "../spawn/pidfd.h"
-#include "../spawn/descriptor_table.h"
+#include "helper_main.h"
 
 enum {
 	GENERATIONS = 16,      /* that get signals and are counted; each takes 3 descriptors */

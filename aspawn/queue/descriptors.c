@@ -14,6 +14,8 @@
  */
 #include <syscall/string.h>
 
+#include "../caller/decide.h"
+#include "../caller/start.h"
 #include "queue.h"
 
 struct fd_control {

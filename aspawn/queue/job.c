@@ -2,7 +2,11 @@
 /* A job in the server: its streams, its start, its output and its end. */
 #include <syscall/string.h>
 
+#include "../action/action_info.h"
+#include "../caller/kill.h"
+#include "../caller/start.h"
 #include "../helper/helper.h"
+#include "../spawn/descriptor_table.h"
 #include "../spawn/pidfd.h"
 #include "queue.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* A queue: its memory, its server, and how it ends. */
-#include <syscall/string.h>
-
 #include "queue.h"
 
 #include <syscall/clone.h>
+#include <syscall/string.h>
 
+#include "../caller/start.h"
 #include "../child/close_range.h"
 #include "../spawn/clone.h"
+#include "../spawn/descriptor_table.h"
 #include "../spawn/exec_watch.h"
 #include "../spawn/pidfd.h"
-#include "../spawn/descriptor_table.h"
 
 enum {
 	ALL_QUEUE_FLAGS = ASPAWN_QUEUE_LOCAL | ASPAWN_QUEUE_FD,

@@ -24,11 +24,12 @@
 #include <aspawn/queue.h>
 #include <syscall/vdso.h>
 
-#include "../spawn/deadline.h"
-#include "../spawn/descriptor_table.h"
+#include "../action/prepared.h"
 #include "../caller/arena.h"
 #include "../caller/handle.h"
-#include "../action/prepared.h"
+#include "../caller/start.h"
+#include "../spawn/deadline.h"
+#include "../spawn/descriptor_table.h"
 
 /* The server's functions run on the memory and thread pointer of the caller's process, without
  * its threads. A build with ASPAWN_QUEUE_VISIBLE lets ThreadSanitizer see them; its queues must be

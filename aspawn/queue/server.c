@@ -7,6 +7,7 @@
  */
 #include <syscall/string.h>
 
+#include "../caller/wait.h"
 #include "queue.h"
 
 /* What epoll reports: a job's number and the kind of its event, or one of these. */

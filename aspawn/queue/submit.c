@@ -3,6 +3,8 @@
  * the caller's. */
 #include <syscall/string.h>
 
+#include "../action/action_info.h"
+#include "../caller/start.h"
 #include "queue.h"
 
 enum {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls of the spawn primitive: spawn.c says what happens. */
 #include <aspawn/aspawn.h>
-
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 

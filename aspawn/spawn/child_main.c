@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What runs in the child: aspawn.c says in which order, and why. */
+#include "child_main.h"
+
 #include "clone.h"
-#include "exec_watch.h"
 #include "descriptor_table.h"
+#include "exec_watch.h"
 
 static const struct psys_sigaction dispositions[] = { { .handler = PSYS_SIG_DFL },
 						      { .handler = PSYS_SIG_IGN } };

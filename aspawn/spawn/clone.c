@@ -10,9 +10,10 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "child_main.h"
+#include "descriptor_table.h"
 #include "exec_watch.h"
 #include "pidfd.h"
-#include "descriptor_table.h"
 
 /* From the best to the last fallback; MODE_NONE ends the list. */
 static const struct clone_method {

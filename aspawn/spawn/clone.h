@@ -10,15 +10,6 @@
  * helper. Returns the pid, or why there is no child. */
 long aspw_clone_child(struct control *control);
 
-/* The same; but first, with cgroup_fd, a child that begins in the cgroup, and with MEMORY_EXECUTED one
- * that executes a program of the library, to have memory of its own. The parent of either is suspended:
- * the caller, or a helper. If that child has executed nothing, another begins in a copy of the memory.
- * An abandoned child of the caller's is named in the state, for the caller to reap. */
-long aspw_clone_first(struct control *control);
-
-/* The child's entry point: child_main.c. */
-int aspw_child_main(void *control);
-
 /* True if the kernel, an emulator or a seccomp filter rejects the clone method; the caller then
  * tries the next. */
 bool aspw_clone_is_refused(long error);

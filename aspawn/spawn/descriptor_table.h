@@ -34,6 +34,15 @@ int aspw_descriptors_avoid_streams_by_both(int ends[2]);
 /* Makes a CLOEXEC pipe whose descriptors are above 2. Returns 0 or a negative error number. */
 int aspw_descriptors_pipe(int ends[2]);
 
+/* Bytes to be read, which may be more than the pipe's capacity. Negative: there is no pipe. */
+PSYS_INLINE long held_by_pipe(int fd)
+{
+	int held = 0;
+	long r = psys_ioctl(fd, PSYS_FIONREAD, (uintptr_t)&held);
+
+	return r < 0 ? psys_fcntl(fd, PSYS_F_GETPIPE_SZ, 0) : held;
+}
+
 /* --- the child ----------------------------------------------------------------- */
 
 /* Until this returns, the child shares the parent's descriptor table: touch no descriptor

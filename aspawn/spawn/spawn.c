@@ -33,8 +33,8 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "exec_watch.h"
 #include "descriptor_table.h"
+#include "exec_watch.h"
 
 PSYS_UNINSTRUMENTED struct control *aspw_spawn_begin(const struct request *wanted,
 						     const struct Stack_t *stack)

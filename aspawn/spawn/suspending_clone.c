@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A child in a cgroup, and a program of the library that is executed first: clones that suspend their
  * parent, and after which another child may have to be tried. */
+#include "suspending_clone.h"
+
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 

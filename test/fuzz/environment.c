@@ -6,7 +6,7 @@
  */
 #include "instrumented.h"
 
-#include "../../aspawn/action/action_table.c"
+#include "../../aspawn/action/action_info.c"
 #include "../../aspawn/caller/arena.c"
 #include "../../aspawn/caller/environment.c"
 #include "../../syscall/exec.c"

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../../aspawn/action/action_table.c"
+#include "../../aspawn/action/action_info.c"
 #include "../../aspawn/caller/arena.c"
 #include "../../aspawn/caller/start.c"
 #include "../../aspawn/caller/environment.c"

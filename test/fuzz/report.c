@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../../aspawn/action/action_table.c"
+#include "../../aspawn/action/action_info.c"
 #include "../../aspawn/caller/handle.c"
 #include "../../aspawn/child/execute.c"
 #include "../../aspawn/caller/text.c"

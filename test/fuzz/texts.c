@@ -7,7 +7,7 @@
 
 #include <aspawn/queue.h>
 
-#include "../../aspawn/action/action_table.c"
+#include "../../aspawn/action/action_info.c"
 #include "../../aspawn/caller/text.c"
 #include "../../syscall/errno.c"
 #include "../../syscall/kernel_file.c"

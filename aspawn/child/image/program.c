@@ -3,7 +3,7 @@
  * implemented once. */
 #include "../perform.c"
 #include "../execute.c"
-#include "../../action/action_table.c"
+#include "../../action/action_info.c"
 #include "../close_range.c"
 #include "../../spawn/exec_watch.c"
 #include "../../../syscall/exec.c"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of action kinds, the check of an action, and failures. */
-#include <syscall/string.h>
+#include "action_info.h"
 
-#include "prepared.h"
+#include <syscall/string.h>
 
 enum { MOST_BYTES = 1000000 };
 

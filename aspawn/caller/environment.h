@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CALLER_ENVIRONMENT_H
+#define CALLER_ENVIRONMENT_H
+
+#include "arena.h"
+
+/* Returns the command's search path, or PATH of the program's environment; NULL: the default. */
+const char *aspw_search_path(const struct aspawn_command *command);
+
+/* Returns the program's environment, that of the command, changed by its actions; or NULL while the arena
+ * measures. lends: do not copy the strings of the command's environment. */
+char *const *aspw_make_environment(struct arena *arena, const struct aspawn_command *command,
+				   bool lends);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CALLER_KILL_H
+#define CALLER_KILL_H
+
+#include <aspawn/command.h>
+
+/* Orders the helper of a tree to end it: as aspawn_kill_tree(), which also reaches a suspended one. */
+int aspw_order_end(struct aspawn_child *child, int64_t grace_ms);
+
+#endif
