@@ -4,6 +4,8 @@
 
 #include <syscall/string.h>
 
+#include "../marks.h"
+
 enum { MOST_BYTES = 1000000 };
 
 #define AT(member) offsetof(struct aspawn_action, u.member)
@@ -19,7 +21,7 @@ const struct action_info aspw_action_infos[] = {
 #undef ACTION
 };
 
-PSYS_UNINSTRUMENTED const struct action_info *aspw_action_info(uint32_t kind)
+IN_ANY const struct action_info *aspw_action_info(uint32_t kind)
 {
 	return kind < 1 || kind >= sizeof aspw_action_infos / sizeof *aspw_action_infos ?
 		       NULL :
@@ -31,12 +33,12 @@ PSYS_UNINSTRUMENTED const struct action_info *aspw_action_info(uint32_t kind)
 enum { PLACES = 6, FD_SHIFT = 6, BYTES_SHIFT = 9, PLACE_MASK = 7, SIZE_SHIFT = 12 };
 
 /* Returns the offset of the argument at a place and one. */
-static PSYS_UNINSTRUMENTED size_t word_at(unsigned place)
+static IN_ANY size_t word_at(unsigned place)
 {
 	return AT(syscall.words) + (place - 1) * sizeof(long);
 }
 
-PSYS_UNINSTRUMENTED size_t aspw_used_by(const struct aspawn_action *action)
+IN_ANY size_t aspw_used_by(const struct aspawn_action *action)
 {
 	const unsigned place = action->flags >> FD_SHIFT & PLACE_MASK;
 	const bool big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -46,7 +48,7 @@ PSYS_UNINSTRUMENTED size_t aspw_used_by(const struct aspawn_action *action)
 	return !place ? 0 : word_at(place) + (big_endian ? sizeof(long) - sizeof(int) : 0);
 }
 
-static PSYS_UNINSTRUMENTED size_t marked(uint32_t marks, int index, size_t *size)
+static IN_ANY size_t marked(uint32_t marks, int index, size_t *size)
 {
 	for (unsigned place = 1; place <= PLACES; place++) {
 		const bool is_string = marks >> (place - 1) & 1;
@@ -57,7 +59,7 @@ static PSYS_UNINSTRUMENTED size_t marked(uint32_t marks, int index, size_t *size
 	return 0;
 }
 
-static PSYS_UNINSTRUMENTED bool are_marks(uint32_t marks)
+static IN_ANY bool are_marks(uint32_t marks)
 {
 	const unsigned fd = marks >> FD_SHIFT & PLACE_MASK,
 		       bytes = marks >> BYTES_SHIFT & PLACE_MASK,
@@ -67,7 +69,7 @@ static PSYS_UNINSTRUMENTED bool are_marks(uint32_t marks)
 	       !(fd && fd == bytes) && (bytes || !(marks >> SIZE_SHIFT));
 }
 
-static PSYS_UNINSTRUMENTED size_t array_size(const struct aspawn_action *action)
+static IN_ANY size_t array_size(const struct aspawn_action *action)
 {
 	const struct action_info *info = &aspw_action_infos[action->kind];
 	size_t count = 1;
@@ -77,8 +79,7 @@ static PSYS_UNINSTRUMENTED size_t array_size(const struct aspawn_action *action)
 	return count > MOST_BYTES ? MOST_BYTES + 1 : count * info->each;
 }
 
-PSYS_UNINSTRUMENTED size_t aspw_pointer_of(const struct aspawn_action *action, int index,
-					   size_t *size)
+IN_ANY size_t aspw_pointer_of(const struct aspawn_action *action, int index, size_t *size)
 {
 	const struct action_info *info = &aspw_action_infos[action->kind];
 
@@ -91,7 +92,7 @@ PSYS_UNINSTRUMENTED size_t aspw_pointer_of(const struct aspawn_action *action, i
 	return index == 0 ? info->array : 0;
 }
 
-static PSYS_UNINSTRUMENTED bool call_changes_credentials(int number)
+static IN_ANY bool call_changes_credentials(int number)
 {
 	switch (number) {
 	case PSYS_NR_setuid:
@@ -119,7 +120,7 @@ static PSYS_UNINSTRUMENTED bool call_changes_credentials(int number)
 	}
 }
 
-PSYS_UNINSTRUMENTED bool aspw_changes_credentials(const struct aspawn_action *action)
+IN_ANY bool aspw_changes_credentials(const struct aspawn_action *action)
 {
 	const unsigned kind = action->kind, type = (unsigned)action->u.setns.type;
 
@@ -209,8 +210,8 @@ int aspw_check_action(const struct aspawn_action *action)
 		       r;
 }
 
-PSYS_UNINSTRUMENTED void aspw_store_failure(struct aspawn_failure *failure, int step, int error,
-					    uint32_t kind, const char *subject)
+IN_ANY void aspw_store_failure(struct aspawn_failure *failure, int step, int error, uint32_t kind,
+			       const char *subject)
 {
 	*failure = (struct aspawn_failure){ step, error, kind, 0, "" };
 	psys_strlcpy(failure->subject, subject, sizeof failure->subject);

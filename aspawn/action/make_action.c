@@ -3,10 +3,11 @@
 #include <aspawn/action.h>
 #include <syscall/string.h>
 
+#include "../marks.h"
+
 /* Clears all bytes: an assignment of the structure would leave padding, and the rest of the union,
  * uninitialized. */
-static __attribute__((noinline)) PSYS_UNINSTRUMENTED void make(struct aspawn_action *action,
-							       uint32_t kind)
+static __attribute__((noinline)) IN_ANY void make(struct aspawn_action *action, uint32_t kind)
 {
 	psys_memset(action, 0, sizeof *action);
 	action->kind = kind;
@@ -14,11 +15,11 @@ static __attribute__((noinline)) PSYS_UNINSTRUMENTED void make(struct aspawn_act
 
 /* MAKERn(KIND, name, type of the first member, its name, ...): a function of n members. */
 #define SET(name, member) action->u.name.member = member;
-#define MAKER(KIND, name, parameters, assignments)               \
-	PSYS_UNINSTRUMENTED void aspawn_action_##name parameters \
-	{                                                        \
-		make(action, ASPAWN_ACTION_##KIND);              \
-		assignments                                      \
+#define MAKER(KIND, name, parameters, assignments)  \
+	IN_ANY void aspawn_action_##name parameters \
+	{                                           \
+		make(action, ASPAWN_ACTION_##KIND); \
+		assignments                         \
 	}
 #define MAKER0(KIND, name) MAKER(KIND, name, (struct aspawn_action * action), )
 #define MAKER1(KIND, name, A, a) \
@@ -40,8 +41,8 @@ static __attribute__((noinline)) PSYS_UNINSTRUMENTED void make(struct aspawn_act
 
 MAKER2(DUP2, dup2, int, from, int, to)
 
-PSYS_UNINSTRUMENTED void aspawn_action_open(struct aspawn_action *action, int fd, const char *path,
-					    int flags, unsigned mode)
+IN_ANY void aspawn_action_open(struct aspawn_action *action, int fd, const char *path, int flags,
+			       unsigned mode)
 {
 	aspawn_action_openat(action, fd, PSYS_AT_FDCWD, path, flags, mode);
 }
@@ -50,7 +51,7 @@ MAKER5(OPENAT, openat, int, fd, int, dirfd, const char *, path, int, flags, unsi
 MAKER6(OPENAT2, openat2, int, fd, int, dirfd, const char *, path, int, flags, unsigned, mode,
        uint64_t, resolve)
 
-PSYS_UNINSTRUMENTED void aspawn_action_dev_null(struct aspawn_action *action, int fd)
+IN_ANY void aspawn_action_dev_null(struct aspawn_action *action, int fd)
 {
 	aspawn_action_open(action, fd, "/dev/null", PSYS_O_RDWR, 0);
 }
@@ -109,10 +110,9 @@ MAKER2(WRITE, write, const char *, path, const char *, text)
 MAKER2(CALL, call, aspawn_call, function, void *, arg)
 
 /* A call of at most three arguments. */
-static __attribute__((noinline)) PSYS_UNINSTRUMENTED void make_call(struct aspawn_action *action,
-								    int number, unsigned marks,
-								    int64_t a1, int64_t a2,
-								    int64_t a3)
+static __attribute__((noinline)) IN_ANY void make_call(struct aspawn_action *action, int number,
+						       unsigned marks, int64_t a1, int64_t a2,
+						       int64_t a3)
 {
 	make(action, ASPAWN_ACTION_SYSCALL);
 	action->flags = marks;
@@ -123,15 +123,15 @@ static __attribute__((noinline)) PSYS_UNINSTRUMENTED void make_call(struct aspaw
 	action->u.syscall.words[2] = (unsigned long)a3;
 }
 
-static PSYS_UNINSTRUMENTED void add_words(struct aspawn_action *action, int64_t a4, int64_t a5)
+static IN_ANY void add_words(struct aspawn_action *action, int64_t a4, int64_t a5)
 {
 	action->u.syscall.words[3] = (unsigned long)a4;
 	action->u.syscall.words[4] = (unsigned long)a5;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_action_syscall(struct aspawn_action *action, int number, int64_t a1,
-					       int64_t a2, int64_t a3, int64_t a4, int64_t a5,
-					       int64_t a6, unsigned marks, int expected)
+IN_ANY void aspawn_action_syscall(struct aspawn_action *action, int number, int64_t a1, int64_t a2,
+				  int64_t a3, int64_t a4, int64_t a5, int64_t a6, unsigned marks,
+				  int expected)
 {
 	make_call(action, number, marks, a1, a2, a3);
 	add_words(action, a4, a5);
@@ -139,41 +139,39 @@ PSYS_UNINSTRUMENTED void aspawn_action_syscall(struct aspawn_action *action, int
 	action->u.syscall.expected = expected;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_action_prctl(struct aspawn_action *action, int option, int64_t arg2,
-					     int64_t arg3, int64_t arg4, int64_t arg5)
+IN_ANY void aspawn_action_prctl(struct aspawn_action *action, int option, int64_t arg2,
+				int64_t arg3, int64_t arg4, int64_t arg5)
 {
 	make_call(action, PSYS_NR_prctl, 0, option, arg2, arg3);
 	add_words(action, arg4, arg5);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_action_ioctl(struct aspawn_action *action, int fd, unsigned request,
-					     const void *data, size_t size)
+IN_ANY void aspawn_action_ioctl(struct aspawn_action *action, int fd, unsigned request,
+				const void *data, size_t size)
 {
 	make_call(action, PSYS_NR_ioctl, ASPAWN_ARG_FD(0) | ASPAWN_ARG_BYTES(2, size), fd, request,
 		  (intptr_t)data);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_action_fcntl(struct aspawn_action *action, int fd, int command,
-					     int64_t value)
+IN_ANY void aspawn_action_fcntl(struct aspawn_action *action, int fd, int command, int64_t value)
 {
 	make_call(action, PSYS_NR_fcntl, ASPAWN_ARG_FD(0), fd, command, value);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_action_sched_setattr(struct aspawn_action *action, const void *data,
-						     size_t size)
+IN_ANY void aspawn_action_sched_setattr(struct aspawn_action *action, const void *data, size_t size)
 {
 	make_call(action, PSYS_NR_sched_setattr, ASPAWN_ARG_BYTES(1, size), 0, (intptr_t)data, 0);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode,
-						     const void *nodes, size_t size)
+IN_ANY void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode, const void *nodes,
+					size_t size)
 {
 	make_call(action, PSYS_NR_set_mempolicy, ASPAWN_ARG_BYTES(1, size), mode,
 		  size == 0 ? 0 : (intptr_t)nodes, size == 0 ? 0 : (int64_t)size * 8 + 1);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_action_keyctl(struct aspawn_action *action, int operation,
-					      int64_t arg2, int64_t arg3, int64_t arg4, int64_t arg5)
+IN_ANY void aspawn_action_keyctl(struct aspawn_action *action, int operation, int64_t arg2,
+				 int64_t arg3, int64_t arg4, int64_t arg5)
 {
 	make_call(action, PSYS_NR_keyctl, 0, operation, arg2, arg3);
 	add_words(action, arg4, arg5);

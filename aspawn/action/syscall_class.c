@@ -2,6 +2,8 @@
 /* Where a child may make a system call: by number, and for some calls by an argument. */
 #include "syscall_class.h"
 
+#include "../marks.h"
+
 enum { CALL_BY_ARGUMENT = CALL_REFUSED + 1 };
 
 /* Numbers from the base of the ABI up. Searched one by one, as few commands have such an action. */
@@ -35,7 +37,7 @@ static const struct {
 #include "syscall_classes.h"
 };
 
-static PSYS_UNINSTRUMENTED unsigned class_of_number(unsigned number)
+static IN_ANY unsigned class_of_number(unsigned number)
 {
 	if (number >> 30) /* another ABI's */
 		return CALL_REFUSED;
@@ -46,7 +48,7 @@ static PSYS_UNINSTRUMENTED unsigned class_of_number(unsigned number)
 }
 
 /* The kernel reads these arguments as 32 bits, except PTRACE_TRACEME, which it then does not know. */
-PSYS_UNINSTRUMENTED enum call_class aspw_call_class(const struct aspawn_action *action)
+IN_ANY enum call_class aspw_call_class(const struct aspawn_action *action)
 {
 	const unsigned number = (unsigned)action->u.syscall.number - PSYS_NUMBER_BASE;
 	const unsigned class = class_of_number(number);

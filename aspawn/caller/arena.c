@@ -4,7 +4,9 @@
 
 #include <syscall/string.h>
 
-PSYS_UNINSTRUMENTED void *aspw_allocate(struct arena *arena, size_t size, size_t align)
+#include "../marks.h"
+
+IN_SERVER void *aspw_allocate(struct arena *arena, size_t size, size_t align)
 {
 	size_t at = (arena->size + align - 1) & ~(align - 1);
 
@@ -15,15 +17,14 @@ PSYS_UNINSTRUMENTED void *aspw_allocate(struct arena *arena, size_t size, size_t
 	return arena->base && !arena->error ? arena->base + at : NULL;
 }
 
-PSYS_UNINSTRUMENTED const void *aspw_copy(struct arena *arena, const void *from, size_t size,
-					  size_t align)
+IN_SERVER const void *aspw_copy(struct arena *arena, const void *from, size_t size, size_t align)
 {
 	void *to = aspw_allocate(arena, size, align);
 
 	return to && size ? psys_memcpy(to, from, size) : to;
 }
 
-PSYS_UNINSTRUMENTED const char *aspw_copy_string(struct arena *arena, const char *string)
+IN_SERVER const char *aspw_copy_string(struct arena *arena, const char *string)
 {
 	if (!string || arena->error)
 		return NULL;
@@ -35,7 +36,7 @@ PSYS_UNINSTRUMENTED const char *aspw_copy_string(struct arena *arena, const char
 	return aspw_allocate(arena, length + 1, 1);
 }
 
-PSYS_UNINSTRUMENTED char *const *aspw_copy_strings(struct arena *arena, char *const *strings)
+IN_SERVER char *const *aspw_copy_strings(struct arena *arena, char *const *strings)
 {
 	size_t count = 0;
 

@@ -5,6 +5,7 @@
 #include <syscall/string.h>
 
 #include "../../syscall/kernel_file.h"
+#include "../marks.h"
 #include "../action/action_info.h"
 #include "../action/syscall_class.h"
 #include "../child/image.h"
@@ -33,7 +34,7 @@ struct component {
 };
 
 /* Returns the next component of the path, skipping empty ones and "."; length 0 after the last. */
-static PSYS_UNINSTRUMENTED struct component next_component(const char **path)
+static IN_SERVER struct component next_component(const char **path)
 {
 	struct component component;
 
@@ -48,7 +49,7 @@ static PSYS_UNINSTRUMENTED struct component next_component(const char **path)
 }
 
 /* The names are separated as in a path. */
-static PSYS_UNINSTRUMENTED bool is_among(struct component component, const char *names)
+static IN_SERVER bool is_among(struct component component, const char *names)
 {
 	struct component name;
 
@@ -59,7 +60,7 @@ static PSYS_UNINSTRUMENTED bool is_among(struct component component, const char 
 	return false;
 }
 
-static PSYS_UNINSTRUMENTED bool is_number(struct component component)
+static IN_SERVER bool is_number(struct component component)
 {
 	for (size_t i = 0; i < component.length; i++)
 		if (component.at[i] < '0' || component.at[i] > '9')
@@ -67,7 +68,7 @@ static PSYS_UNINSTRUMENTED bool is_number(struct component component)
 	return component.length;
 }
 
-static PSYS_UNINSTRUMENTED bool has_component(const char *path, const char *names)
+static IN_SERVER bool has_component(const char *path, const char *names)
 {
 	struct component component;
 
@@ -92,7 +93,7 @@ static const char task_names[] = "comm/timerslack_ns/autogroup/attr/uid_map/gid_
  * True if the path may lead to a descriptor of the child, which must then have copies of all. Does
  * not detect symbolic links of other names.
  */
-static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
+static IN_SERVER bool may_be_descriptor(const char *path)
 {
 	const bool absolute = *path == '/';
 	struct component component = next_component(&path), next = next_component(&path);
@@ -110,7 +111,7 @@ static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 }
 
 /* True if the path names a file of /proc that an action may write to on shared memory. */
-static PSYS_UNINSTRUMENTED bool is_tasks_alone(const char *path)
+static IN_SERVER bool is_tasks_alone(const char *path)
 {
 	const bool is_plain = *path == '/' && !has_component(path, "..");
 	const bool is_proc = is_among(next_component(&path), "proc");
@@ -124,7 +125,7 @@ static PSYS_UNINSTRUMENTED bool is_tasks_alone(const char *path)
 
 /* True if the action may write to a file that changes the memory. If a link of another name leads into
  * /proc, perform.c detects that after the open. A link to a file of a cgroup is not detected. */
-static PSYS_UNINSTRUMENTED bool writes_of_memory(const struct aspawn_action *action)
+static IN_SERVER bool writes_of_memory(const struct aspawn_action *action)
 {
 	const char *path = action->u.write.path;
 
@@ -134,7 +135,7 @@ static PSYS_UNINSTRUMENTED bool writes_of_memory(const struct aspawn_action *act
 }
 
 /* True if the path leads to a descriptor, or to something else that an exec changes. */
-static PSYS_UNINSTRUMENTED bool names_process(const char *path)
+static IN_SERVER bool names_process(const char *path)
 {
 	const bool absolute = *path == '/';
 	const char *rest = path;
@@ -150,7 +151,7 @@ static PSYS_UNINSTRUMENTED bool names_process(const char *path)
 }
 
 /* True if a path of the action may be a descriptor; for the image: or names what an exec changes. */
-static PSYS_UNINSTRUMENTED bool has_path(const struct aspawn_action *action, bool for_image)
+static IN_SERVER bool has_path(const struct aspawn_action *action, bool for_image)
 {
 	const int paths = aspw_action_infos[action->kind].paths;
 	size_t at, size;
@@ -167,7 +168,7 @@ static PSYS_UNINSTRUMENTED bool has_path(const struct aspawn_action *action, boo
 /* --- the actions ------------------------------------------------------------- */
 
 /* The first of all that the action closes, or -1. */
-static PSYS_UNINSTRUMENTED int closed_from(const struct aspawn_action *action)
+static IN_SERVER int closed_from(const struct aspawn_action *action)
 {
 	return action->kind == ASPAWN_ACTION_CLOSEFROM  ? action->u.closefrom.first :
 	       action->kind == ASPAWN_ACTION_ONLY_BELOW ? action->u.only_below.first :
@@ -175,7 +176,7 @@ static PSYS_UNINSTRUMENTED int closed_from(const struct aspawn_action *action)
 }
 
 /* Returns the slot of a number that an action has replaced, or the free slot for this number. */
-static PSYS_UNINSTRUMENTED unsigned *slot_of(const struct prepared *prepared, int fd)
+static IN_SERVER unsigned *slot_of(const struct prepared *prepared, int fd)
 {
 	const size_t mask = prepared->replaced_slots - 1;
 	size_t at = (unsigned)fd * 0x9e3779b1U >> 7;
@@ -185,15 +186,14 @@ static PSYS_UNINSTRUMENTED unsigned *slot_of(const struct prepared *prepared, in
 	return &prepared->replaced[at & mask];
 }
 
-PSYS_UNINSTRUMENTED struct callers aspw_callers(const struct prepared *prepared)
+IN_SERVER struct callers aspw_callers(const struct prepared *prepared)
 {
 	psys_memset(prepared->replaced, 0, prepared->replaced_slots * sizeof *prepared->replaced);
 	return (struct callers){ prepared, INT32_MAX };
 }
 
 /* The function of an ASPAWN_CALL may replace any descriptor: then none is the caller's. */
-PSYS_UNINSTRUMENTED int aspw_callers_next(struct callers *callers,
-					  const struct aspawn_action *action)
+IN_SERVER int aspw_callers_next(struct callers *callers, const struct aspawn_action *action)
 {
 	const struct prepared *prepared = callers->prepared;
 	const size_t uses = aspw_used_by(action);
@@ -211,7 +211,7 @@ PSYS_UNINSTRUMENTED int aspw_callers_next(struct callers *callers,
 
 /* Joining a user namespace changes credentials, as a change of user does. A time namespace belongs
  * to the memory. */
-PSYS_UNINSTRUMENTED size_t aspw_count_copies(const struct aspawn_command *command)
+IN_SERVER size_t aspw_count_copies(const struct aspawn_command *command)
 {
 	size_t count = 0;
 
@@ -229,7 +229,7 @@ PSYS_UNINSTRUMENTED size_t aspw_count_copies(const struct aspawn_command *comman
 }
 
 /* True if the program may be found through a descriptor, or be the caller's own. */
-static PSYS_UNINSTRUMENTED bool executes_process(const struct prepared *prepared)
+static IN_SERVER bool executes_process(const struct prepared *prepared)
 {
 	for (const char *path = prepared->path; path && *path; path++)
 		if (!psys_strncmp(path, "/proc/", 6))
@@ -238,7 +238,7 @@ static PSYS_UNINSTRUMENTED bool executes_process(const struct prepared *prepared
 }
 
 /* True if nothing in the command needs the caller's memory. */
-static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
+static IN_SERVER bool fits_image(const struct prepared *prepared)
 {
 	for (size_t i = 0; i < prepared->count; i++) {
 		const struct aspawn_action *action = &prepared->actions[i];
@@ -249,8 +249,8 @@ static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
 	return !executes_process(prepared);
 }
 
-static PSYS_UNINSTRUMENTED struct child_fd *
-add_fd(struct prepared *prepared, const struct aspawn_action *action, int kind, int fd)
+static IN_SERVER struct child_fd *add_fd(struct prepared *prepared,
+					 const struct aspawn_action *action, int kind, int fd)
 {
 	struct child_fd *added = &prepared->fds[prepared->fd_count++];
 
@@ -268,8 +268,8 @@ add_fd(struct prepared *prepared, const struct aspawn_action *action, int kind, 
 }
 
 /* All actions that use the same descriptor of the caller share one struct child_fd. */
-static PSYS_UNINSTRUMENTED struct child_fd *use_fd(struct prepared *prepared,
-						   const struct aspawn_action *action, int callers)
+static IN_SERVER struct child_fd *use_fd(struct prepared *prepared,
+					 const struct aspawn_action *action, int callers)
 {
 	for (struct child_fd *fd = prepared->fds; fd < prepared->fds + prepared->fd_count; fd++)
 		if (fd->kind == CALLERS_FD && fd->callers == callers) {
@@ -281,8 +281,8 @@ static PSYS_UNINSTRUMENTED struct child_fd *use_fd(struct prepared *prepared,
 
 /* Adds the action's descriptor to those that the child fetches or copies. Returns the last
  * descriptor that the child copies. */
-static PSYS_UNINSTRUMENTED int
-keep_used(struct prepared *prepared, const struct aspawn_action *action, bool is_callers, int last)
+static IN_SERVER int keep_used(struct prepared *prepared, const struct aspawn_action *action,
+			       bool is_callers, int last)
 {
 	const size_t uses = aspw_used_by(action);
 	const int fd = uses ? member_int(action, uses) : -1;
@@ -295,9 +295,8 @@ keep_used(struct prepared *prepared, const struct aspawn_action *action, bool is
 }
 
 /* A job's child has copies of the server's descriptors, with what the job has of the caller's. */
-static PSYS_UNINSTRUMENTED void add_given(struct prepared *prepared,
-					  const struct aspawn_action *action,
-					  const struct served *served, int callers)
+static IN_SERVER void add_given(struct prepared *prepared, const struct aspawn_action *action,
+				const struct served *served, int callers)
 {
 	const bool is_own = action < prepared->actions + prepared->own_count;
 
@@ -309,9 +308,9 @@ static PSYS_UNINSTRUMENTED void add_given(struct prepared *prepared,
 }
 
 /* Fills what the prepared command has for its actions: fds, parent and joined. */
-static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *prepared,
-							       const struct aspawn_command *command,
-							       const struct served *served)
+static IN_SERVER struct requirements requirements_of(struct prepared *prepared,
+						     const struct aspawn_command *command,
+						     const struct served *served)
 {
 	/* Perhaps, where that copies the memory. */
 	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD ||
@@ -371,7 +370,7 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 enum { FEW = 1024, STARTS_BETWEEN_LOOKS = 64 };
 
 /* The lowest free number says nothing: many may lie above a gap. */
-static PSYS_UNINSTRUMENTED bool are_few(void)
+static IN_SERVER bool are_few(void)
 {
 	struct psys_rlimit64 limit;
 	struct psys_stat status;
@@ -385,7 +384,7 @@ static PSYS_UNINSTRUMENTED bool are_few(void)
 }
 
 /* A wrong answer costs time and nothing else. A pool keeps the answer for some starts. */
-static PSYS_UNINSTRUMENTED bool descriptors_are_few(struct findings *known)
+static IN_SERVER bool descriptors_are_few(struct findings *known)
 {
 	int starts = __atomic_load_n(&known->few, __ATOMIC_RELAXED);
 
@@ -398,7 +397,7 @@ static PSYS_UNINSTRUMENTED bool descriptors_are_few(struct findings *known)
 /* --- where children begin --------------------------------------------------------- */
 
 /* The number that namespaces(7) describes; 0: not known. */
-static PSYS_UNINSTRUMENTED unsigned namespace_of(const char *link)
+static IN_SERVER unsigned namespace_of(const char *link)
 {
 	char text[32] = "";
 	const char *at = text;
@@ -411,7 +410,7 @@ static PSYS_UNINSTRUMENTED unsigned namespace_of(const char *link)
 
 /* False if children are to begin in another pid namespace, by unshare(2) or setns(2). That is never one
  * which the caller has left: a forked process may have a pool of its parent's namespace. */
-static PSYS_UNINSTRUMENTED bool children_stay(struct findings *known)
+static IN_SERVER bool children_stay(struct findings *known)
 {
 	const unsigned childrens = namespace_of("/proc/thread-self/ns/pid_for_children");
 
@@ -425,7 +424,7 @@ static PSYS_UNINSTRUMENTED bool children_stay(struct findings *known)
 
 /* Returns the group that the helper shall make, or NULL. A server has the job's descriptor under another
  * number. */
-static PSYS_UNINSTRUMENTED const struct group_wish *group_of(struct prepared *prepared, bool is_jobs)
+static IN_SERVER const struct group_wish *group_of(struct prepared *prepared, bool is_jobs)
 {
 	const struct aspawn_action *action = prepared->joined;
 	struct group_wish *wish = &prepared->group;
@@ -450,9 +449,8 @@ static PSYS_UNINSTRUMENTED const struct group_wish *group_of(struct prepared *pr
  * refuses is tried in another way: by the next clone method (clone.c), in a copy of the memory if
  * the image cannot be executed, and by the caller where no helper can be.
  */
-PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *prepared,
-				     const struct aspawn_command *command,
-				     const struct own_actions *own)
+IN_SERVER void aspw_decide(struct request *request, struct prepared *prepared,
+			   const struct aspawn_command *command, const struct own_actions *own)
 {
 	const uint64_t flags = command->flags;
 	const bool has_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD);

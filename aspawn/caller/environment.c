@@ -5,6 +5,8 @@
 #include <syscall/exec.h>
 #include <syscall/string.h>
 
+#include "../marks.h"
+
 /* From the libc, if the program has one. */
 extern char **environ __attribute__((weak, visibility("default")));
 
@@ -16,7 +18,7 @@ struct changes {
 };
 
 /* Returns the name of the variable that the action sets or removes, or NULL. */
-static PSYS_UNINSTRUMENTED const char *changed_by(const struct aspawn_action *action)
+static IN_SERVER const char *changed_by(const struct aspawn_action *action)
 {
 	return action->kind == ASPAWN_ACTION_SETENV   ? action->u.setenv.name :
 	       action->kind == ASPAWN_ACTION_UNSETENV ? action->u.unsetenv.name :
@@ -24,7 +26,7 @@ static PSYS_UNINSTRUMENTED const char *changed_by(const struct aspawn_action *ac
 }
 
 /* Returns the slot of the variable, or the free slot for it. */
-static PSYS_UNINSTRUMENTED uint32_t *place_of(const struct changes *changes, const char *variable)
+static IN_SERVER uint32_t *place_of(const struct changes *changes, const char *variable)
 {
 	const size_t length = (size_t)(psys_strchrnul(variable, '=') - variable);
 	uint32_t at = 0;
@@ -39,8 +41,7 @@ static PSYS_UNINSTRUMENTED uint32_t *place_of(const struct changes *changes, con
 	}
 }
 
-static PSYS_UNINSTRUMENTED char *copy_variable(struct arena *arena, const char *name,
-					       const char *value)
+static IN_SERVER char *copy_variable(struct arena *arena, const char *name, const char *value)
 {
 	const size_t length = psys_strlen(name), rest = psys_strlen(value);
 	char *to = aspw_allocate(arena, length + 1 + rest + 1, 1);
@@ -55,7 +56,7 @@ static PSYS_UNINSTRUMENTED char *copy_variable(struct arena *arena, const char *
 
 static char *const nothing[] = { NULL };
 
-static PSYS_UNINSTRUMENTED char *const *given_environment(const struct aspawn_command *command)
+static IN_SERVER char *const *given_environment(const struct aspawn_command *command)
 {
 	return command->envp ? command->envp : &environ && environ ? environ : nothing;
 }
@@ -73,8 +74,8 @@ const char *aspw_search_path(const struct aspawn_command *command)
 	return psys_getenv(given_environment(command), "PATH");
 }
 
-PSYS_UNINSTRUMENTED char *const *
-aspw_make_environment(struct arena *arena, const struct aspawn_command *command, bool lends)
+IN_SERVER char *const *aspw_make_environment(struct arena *arena,
+					     const struct aspawn_command *command, bool lends)
 {
 	char *const *base = given_environment(command);
 	const size_t action_count = command->action_count;

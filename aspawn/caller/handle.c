@@ -4,6 +4,7 @@
 
 #include <syscall/string.h>
 
+#include "../marks.h"
 #include "../action/action_info.h"
 #include "../action/prepared.h"
 #include "../helper/helper.h"
@@ -17,7 +18,7 @@ _Static_assert((int)MODE_CLONE3 == (int)ASPAWN_MODE_CLONE3 &&
 		       (int)MODE_IMAGE == (int)ASPAWN_MODE_IMAGE,
 	       "and those between");
 
-PSYS_UNINSTRUMENTED bool aspw_has_stack(struct aspawn_child *child)
+IN_SERVER bool aspw_has_stack(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
@@ -26,7 +27,7 @@ PSYS_UNINSTRUMENTED bool aspw_has_stack(struct aspawn_child *child)
 						stack_state(stack)->pid == state->pid);
 }
 
-PSYS_UNINSTRUMENTED void aspw_give_stack(struct child_state *state)
+IN_SERVER void aspw_give_stack(struct child_state *state)
 {
 	const struct Stack_t stack = state->stack;
 
@@ -39,7 +40,7 @@ PSYS_UNINSTRUMENTED void aspw_give_stack(struct child_state *state)
 	state->pool = NULL;
 }
 
-PSYS_UNINSTRUMENTED void aspw_set_failure(struct child_state *state, struct aspawn_failure *failure)
+IN_SERVER void aspw_set_failure(struct child_state *state, struct aspawn_failure *failure)
 {
 	failure->subject[sizeof failure->subject - 1] = '\0';
 	const size_t length = psys_strlen(failure->subject), most = sizeof state->subject - 1;
@@ -66,7 +67,7 @@ PSYS_UNINSTRUMENTED void aspw_set_failure(struct child_state *state, struct aspa
  *             open_own_pidfd()              opens the pidfd once
  */
 
-PSYS_UNINSTRUMENTED void aspw_note_clone(struct child_state *state, const struct Stack_t *stack)
+IN_SERVER void aspw_note_clone(struct child_state *state, const struct Stack_t *stack)
 {
 	const struct stack_state *made = stack_state(stack);
 	const struct control *control = stack_control(stack);
@@ -85,7 +86,7 @@ PSYS_UNINSTRUMENTED void aspw_note_clone(struct child_state *state, const struct
 
 /* True if a child of the caller's has raised SIGCHLD. No other signal will tell of it, so it must not
  * be said to run because its helper has not had a turn since the exec. */
-static PSYS_UNINSTRUMENTED bool has_raised_sigchld(const struct Stack_t *stack)
+static IN_SERVER bool has_raised_sigchld(const struct Stack_t *stack)
 {
 	const struct stack_state *state = stack_state(stack);
 	const int pid = __atomic_load_n(&state->pid, __ATOMIC_ACQUIRE);
@@ -99,7 +100,7 @@ static PSYS_UNINSTRUMENTED bool has_raised_sigchld(const struct Stack_t *stack)
 }
 
 /* Called when the child's number is known. */
-static PSYS_UNINSTRUMENTED int open_own_pidfd(struct aspawn_child *child)
+static IN_SERVER int open_own_pidfd(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
@@ -113,7 +114,7 @@ static PSYS_UNINSTRUMENTED int open_own_pidfd(struct aspawn_child *child)
 	return fd;
 }
 
-static PSYS_UNINSTRUMENTED void take_number(struct aspawn_child *child)
+static IN_SERVER void take_number(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
@@ -126,7 +127,7 @@ static PSYS_UNINSTRUMENTED void take_number(struct aspawn_child *child)
 
 /* True if the child keeps its helper suspended, in a cgroup that is frozen or gets no processor: then
  * there will be no other. */
-static PSYS_UNINSTRUMENTED bool take_suspended(struct aspawn_child *child)
+static IN_SERVER bool take_suspended(struct aspawn_child *child)
 {
 	const struct Stack_t *stack = &child_state(child)->stack;
 	int in_cgroup = SUSPENDS;
@@ -139,7 +140,7 @@ static PSYS_UNINSTRUMENTED bool take_suspended(struct aspawn_child *child)
 	return true;
 }
 
-PSYS_UNINSTRUMENTED bool aspw_kill_suspended(struct aspawn_child *child)
+IN_SERVER bool aspw_kill_suspended(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
 	const struct stack_state *made = stack_state(&state->stack);
@@ -156,7 +157,7 @@ PSYS_UNINSTRUMENTED bool aspw_kill_suspended(struct aspawn_child *child)
 	return true;
 }
 
-PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
+IN_SERVER int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
@@ -191,7 +192,7 @@ PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t dea
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_pid(struct aspawn_child *child)
+IN_SERVER int aspawn_pid(struct aspawn_child *child)
 {
 	if (!is_child(child))
 		return -PSYS_EINVAL;
@@ -202,7 +203,7 @@ PSYS_UNINSTRUMENTED int aspawn_pid(struct aspawn_child *child)
 	return state->pid > 0 ? state->pid : state->known == KNOWN ? -PSYS_ECANCELED : -PSYS_ESRCH;
 }
 
-PSYS_UNINSTRUMENTED int aspw_own_pidfd(struct aspawn_child *child)
+IN_SERVER int aspw_own_pidfd(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
 
@@ -220,8 +221,8 @@ PSYS_UNINSTRUMENTED int aspw_own_pidfd(struct aspawn_child *child)
 
 /* Reads the child's reports until a failure, which is stored, or the end of the pipe. Returns 0,
  * -ETIMEDOUT or an error of read(2). A sibling that inherited the pipe may delay its end. */
-static PSYS_UNINSTRUMENTED int read_reports(struct child_state *state,
-					    struct aspawn_failure *failure, int64_t deadline)
+static IN_SERVER int read_reports(struct child_state *state, struct aspawn_failure *failure,
+				  int64_t deadline)
 {
 	struct aspawn_failure report;
 
@@ -245,8 +246,8 @@ static PSYS_UNINSTRUMENTED int read_reports(struct child_state *state,
 }
 
 /* Waits until the child has execed or ended. */
-static PSYS_UNINSTRUMENTED int wait_for_exec(struct aspawn_child *child,
-					     struct aspawn_failure *failure, int64_t deadline)
+static IN_SERVER int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *failure,
+				   int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 	int r = -PSYS_ENOSYS;
@@ -264,8 +265,7 @@ static PSYS_UNINSTRUMENTED int wait_for_exec(struct aspawn_child *child,
 
 /* Reads the report when the child has execed or ended: from the page that they share in case that memory is
  * a copy, or from its stack. */
-static PSYS_UNINSTRUMENTED void read_memory(const struct child_state *state,
-					    struct aspawn_failure *failure)
+static IN_SERVER void read_memory(const struct child_state *state, struct aspawn_failure *failure)
 {
 	const struct prepared *prepared =
 		state->watch ? NULL : stack_control(&state->stack)->request.user_data;
@@ -279,8 +279,8 @@ static PSYS_UNINSTRUMENTED void read_memory(const struct child_state *state,
 		failure->step = ASPAWN_STEP_NONE;
 }
 
-static PSYS_UNINSTRUMENTED int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
-					int64_t deadline)
+static IN_SERVER int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
+			      int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 	int r = wait_for_exec(child, failure, deadline);
@@ -308,7 +308,7 @@ static PSYS_UNINSTRUMENTED int find_out(struct aspawn_child *child, struct aspaw
 }
 
 /* A forked process does not have the page that a child in the image shares with the caller. */
-static PSYS_UNINSTRUMENTED void forget_watch_after_fork(struct child_state *state)
+static IN_SERVER void forget_watch_after_fork(struct child_state *state)
 {
 	const struct Stack_t *stack = &state->stack;
 
@@ -316,7 +316,7 @@ static PSYS_UNINSTRUMENTED void forget_watch_after_fork(struct child_state *stat
 		state->watch = NULL;
 }
 
-PSYS_UNINSTRUMENTED void aspw_release_reports(struct aspawn_child *child)
+IN_SERVER void aspw_release_reports(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
@@ -332,8 +332,8 @@ PSYS_UNINSTRUMENTED void aspw_release_reports(struct aspawn_child *child)
 		state->report = -1;
 }
 
-PSYS_UNINSTRUMENTED int aspw_started(struct aspawn_child *child, struct aspawn_failure *failure,
-				     int64_t deadline)
+IN_SERVER int aspw_started(struct aspawn_child *child, struct aspawn_failure *failure,
+			   int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 

@@ -5,6 +5,7 @@
 #include <syscall/syscall.h>
 
 #include "../../syscall/kernel_file.h"
+#include "../marks.h"
 #include "../helper/cgroup.h"
 #include "../helper/helper.h"
 #include "../helper/tree.h"
@@ -72,7 +73,7 @@ static int kill_suspended(struct aspawn_child *child)
 	return pid == -PSYS_EAGAIN ? pid : 0;
 }
 
-PSYS_UNINSTRUMENTED int aspw_order_end(struct aspawn_child *child, int64_t grace_ms)
+IN_SERVER int aspw_order_end(struct aspawn_child *child, int64_t grace_ms)
 {
 	const struct Stack_t *stack = &child_state(child)->stack;
 	const int64_t grace = grace_ms < 0 ? 0 : grace_ms ? grace_ms : 1000;

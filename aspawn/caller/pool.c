@@ -13,6 +13,7 @@
 
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "../helper/helper.h"
 #include "../spawn/deadline.h"
 #include "../spawn/stack.h"
@@ -23,7 +24,7 @@ enum {
 };
 
 /* Pushes a whole list. Looks for its last element only if the pool is not empty. */
-static PSYS_UNINSTRUMENTED void push(struct pool *pool, struct control *first)
+static IN_SERVER void push(struct pool *pool, struct control *first)
 {
 	struct control *head = NULL, *last = first;
 
@@ -38,7 +39,7 @@ static PSYS_UNINSTRUMENTED void push(struct pool *pool, struct control *first)
 					    __ATOMIC_RELAXED));
 }
 
-static PSYS_UNINSTRUMENTED bool is_in_use(const struct control *element)
+static IN_SERVER bool is_in_use(const struct control *element)
 {
 	const struct stack_state *state = stack_state(&element->stack);
 
@@ -47,7 +48,7 @@ static PSYS_UNINSTRUMENTED bool is_in_use(const struct control *element)
 	       aspw_stack_take_back(&element->stack, PSYS_WNOHANG) < 0;
 }
 
-PSYS_UNINSTRUMENTED struct Stack_t aspw_pool_take(struct aspawn_pool *public)
+IN_SERVER struct Stack_t aspw_pool_take(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
 	__atomic_add_fetch(&pool->taken, 1, __ATOMIC_SEQ_CST);
@@ -69,7 +70,7 @@ PSYS_UNINSTRUMENTED struct Stack_t aspw_pool_take(struct aspawn_pool *public)
 	return found->stack;
 }
 
-PSYS_UNINSTRUMENTED void aspw_pool_give(struct aspawn_pool *public, struct Stack_t stack)
+IN_SERVER void aspw_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 {
 	struct pool *pool = pool_of(public);
 	const bool is_kept = stack.size <= LARGEST_KEPT &&
@@ -86,7 +87,7 @@ PSYS_UNINSTRUMENTED void aspw_pool_give(struct aspawn_pool *public, struct Stack
 }
 
 /* The helper of a child that was waited for is about to end. */
-static PSYS_UNINSTRUMENTED int free_stack(struct Stack_t *stack)
+static IN_SERVER int free_stack(struct Stack_t *stack)
 {
 	const int r = aspawn_stack_release(stack);
 
@@ -96,7 +97,7 @@ static PSYS_UNINSTRUMENTED int free_stack(struct Stack_t *stack)
 	return aspawn_stack_release(stack);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_pool_release(struct aspawn_pool *public)
+IN_SERVER int aspawn_pool_release(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
 	struct control *list, *next, *busy = NULL;

@@ -4,6 +4,7 @@
 
 #include <syscall/string.h>
 
+#include "../marks.h"
 #include "../action/action_info.h"
 #include "../action/syscall_class.h"
 #include "../helper/helper.h"
@@ -118,8 +119,7 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 }
 
 /* setsid() already makes a group, and fails for a group leader. A terminal has a session. */
-PSYS_UNINSTRUMENTED void aspw_add_group(struct own_actions *own,
-					const struct aspawn_command *command)
+IN_SERVER void aspw_add_group(struct own_actions *own, const struct aspawn_command *command)
 {
 	if (streams_on_pty(command))
 		return;
@@ -132,8 +132,8 @@ PSYS_UNINSTRUMENTED void aspw_add_group(struct own_actions *own,
 
 /* --- preparing ------------------------------------------------------------ */
 
-static PSYS_UNINSTRUMENTED void copy_action(struct arena *arena, struct aspawn_action *to,
-					    const struct aspawn_action *from)
+static IN_SERVER void copy_action(struct arena *arena, struct aspawn_action *to,
+				  const struct aspawn_action *from)
 {
 	size_t at, size;
 
@@ -151,15 +151,14 @@ static PSYS_UNINSTRUMENTED void copy_action(struct arena *arena, struct aspawn_a
 }
 
 /* Returns the action with this index in the prepared command. */
-static PSYS_UNINSTRUMENTED const struct aspawn_action *
-action_at(const struct aspawn_command *command, const struct own_actions *own, size_t index)
+static IN_SERVER const struct aspawn_action *action_at(const struct aspawn_command *command,
+						       const struct own_actions *own, size_t index)
 {
 	return index < own->count ? &own->list[index] : &command->actions[index - own->count];
 }
 
-PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
-						  const struct aspawn_command *command,
-						  const struct own_actions *own)
+IN_SERVER struct prepared *aspw_prepare(struct arena *arena, const struct aspawn_command *command,
+					const struct own_actions *own)
 {
 	char *const only_file[] = { (char *)(uintptr_t)command->file, NULL };
 	const size_t count = own->count + command->action_count;
@@ -209,9 +208,8 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 
 /* Stores the caller's ends. Where to is in the caller's actions: the child, which may go wrong, could
  * change what its memory has. */
-static PSYS_UNINSTRUMENTED void give_pipes(const struct request *request,
-					   const struct own_actions *own,
-					   const struct aspawn_command *command)
+static IN_SERVER void give_pipes(const struct request *request, const struct own_actions *own,
+				 const struct aspawn_command *command)
 {
 	for (size_t i = 0; i < request->fd_count; i++) {
 		const size_t index = request->fds[i].action;
@@ -229,7 +227,7 @@ static PSYS_UNINSTRUMENTED void give_pipes(const struct request *request,
 
 /* The program leads a session that has the terminal, of which fd is the first stream. No action is
  * to find the ends under the numbers that they have, which are none of the caller's. */
-static PSYS_UNINSTRUMENTED void add_terminal(struct own_actions *own, int fd, const int ends[2])
+static IN_SERVER void add_terminal(struct own_actions *own, int fd, const int ends[2])
 {
 	own->list[own->count++] = (struct aspawn_action)ASPAWN_SETSID();
 	own->list[own->count++] = (struct aspawn_action)ASPAWN_DUP2(ends[1], fd);
@@ -238,10 +236,9 @@ static PSYS_UNINSTRUMENTED void add_terminal(struct own_actions *own, int fd, co
 		own->list[own->count++] = (struct aspawn_action)ASPAWN_CLOSE(ends[i]);
 }
 
-static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
-					   const struct aspawn_command *command,
-					   struct aspawn_child *child, const int terminal[2],
-					   struct aspawn_failure *failure)
+static IN_SERVER int add_streams(struct own_actions *own, const struct aspawn_command *command,
+				 struct aspawn_child *child, const int terminal[2],
+				 struct aspawn_failure *failure)
 {
 	const unsigned on_pty = streams_on_pty(command);
 	const int pty = on_pty & 1 ? 0 : on_pty & 2 ? 1 : 2; /* if there is one */
@@ -281,11 +278,9 @@ static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
 /* --- starting ------------------------------------------------------------- */
 
 /* Called with a reserved stack and all signals blocked. */
-static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
-				     const struct aspawn_command *command,
-				     const struct own_actions *own, struct prepared *prepared,
-				     size_t size, const struct psys_sigset *mask,
-				     struct aspawn_failure *failure)
+static IN_SERVER int spawn(struct aspawn_child *child, const struct aspawn_command *command,
+			   const struct own_actions *own, struct prepared *prepared, size_t size,
+			   const struct psys_sigset *mask, struct aspawn_failure *failure)
 {
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
@@ -330,10 +325,9 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 }
 
 /* Called with all signals blocked. The child's stack is one of the pool, a job's, or a new one. */
-static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
-				     const struct aspawn_command *command,
-				     const struct own_actions *own, struct arena *arena,
-				     const struct psys_sigset *mask, struct aspawn_failure *failure)
+static IN_SERVER int start(struct aspawn_child *child, const struct aspawn_command *command,
+			   const struct own_actions *own, struct arena *arena,
+			   const struct psys_sigset *mask, struct aspawn_failure *failure)
 {
 	struct child_state *state = child_state(child);
 	const size_t size = arena->most = arena->size;
@@ -367,16 +361,16 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 	return r;
 }
 
-static PSYS_UNINSTRUMENTED void clear(struct aspawn_child *child)
+static IN_SERVER void clear(struct aspawn_child *child)
 {
 	psys_memset(child, 0, sizeof *child);
 	child->ended_fd = child->started_fd = child_state(child)->own_fd = -1;
 	child->in_fd = child->out_fd = child->err_fd = child->pty_fd = -1;
 }
 
-static PSYS_UNINSTRUMENTED int start_on(const int terminal[2], struct aspawn_child *child,
-					const struct aspawn_command *command,
-					struct own_actions *own, struct aspawn_failure *failure)
+static IN_SERVER int start_on(const int terminal[2], struct aspawn_child *child,
+			      const struct aspawn_command *command, struct own_actions *own,
+			      struct aspawn_failure *failure)
 {
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 	const struct served *served = own->served;
@@ -407,9 +401,8 @@ static PSYS_UNINSTRUMENTED int start_on(const int terminal[2], struct aspawn_chi
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspw_start_with(struct aspawn_child *child,
-					const struct aspawn_command *command,
-					struct own_actions *own, struct aspawn_failure *failure)
+IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
+			      struct own_actions *own, struct aspawn_failure *failure)
 {
 	int terminal[2] = { -1, -1 };
 

@@ -2,6 +2,7 @@
 /* The terminal of a command: a pair, of which the caller has one end and the program the other. */
 #include "terminal.h"
 
+#include "../marks.h"
 #include "../spawn/descriptor_table.h"
 #include "handle.h"
 
@@ -11,7 +12,7 @@ enum {
 	PTY_FLAGS = PSYS_O_RDWR | PSYS_O_NOCTTY | PSYS_O_CLOEXEC,
 };
 
-static PSYS_UNINSTRUMENTED int resize(int fd, unsigned rows, unsigned columns)
+static IN_SERVER int resize(int fd, unsigned rows, unsigned columns)
 {
 	const struct psys_winsize size = { (unsigned short)rows, (unsigned short)columns, 0, 0 };
 
@@ -19,7 +20,7 @@ static PSYS_UNINSTRUMENTED int resize(int fd, unsigned rows, unsigned columns)
 }
 
 /* Signals may interrupt this, and the next. */
-static PSYS_UNINSTRUMENTED int open_callers_end(bool nonblock)
+static IN_SERVER int open_callers_end(bool nonblock)
 {
 	int r;
 
@@ -30,7 +31,7 @@ static PSYS_UNINSTRUMENTED int open_callers_end(bool nonblock)
 }
 
 /* The kernel knows the other end by the caller's. A path, of /dev/pts, might be that of another file. */
-static PSYS_UNINSTRUMENTED int open_programs_end(int fd)
+static IN_SERVER int open_programs_end(int fd)
 {
 	const int locked = 0;
 	int r = (int)psys_ioctl(fd, PSYS_TIOCSPTLCK, (uintptr_t)&locked);
@@ -43,7 +44,7 @@ static PSYS_UNINSTRUMENTED int open_programs_end(int fd)
 	return aspw_descriptors_avoid_streams(r);
 }
 
-PSYS_UNINSTRUMENTED int aspw_make_terminal(int ends[2], const struct aspawn_command *command)
+IN_SERVER int aspw_make_terminal(int ends[2], const struct aspawn_command *command)
 {
 	const unsigned rows = command->pty_rows, columns = command->pty_columns;
 

@@ -4,6 +4,7 @@
 
 #include <syscall/string.h>
 
+#include "../marks.h"
 #include "../helper/helper.h"
 #include "../helper/tree.h"
 #include "../spawn/deadline.h"
@@ -18,29 +19,29 @@ enum {
 	MOST_RINGS = 100,        /* ten seconds, in tenths of one */
 };
 
-PSYS_UNINSTRUMENTED void aspw_signal_helper(struct aspawn_child *child, int signal)
+IN_SERVER void aspw_signal_helper(struct aspawn_child *child, int signal)
 {
 	aspw_stack_signal_helper(&child_state(child)->stack, child->ended_fd, signal);
 }
 
-static PSYS_UNINSTRUMENTED bool is_readable(int fd)
+static IN_SERVER bool is_readable(int fd)
 {
 	return fd >= 0 && aspw_deadline_poll(fd, PSYS_POLLIN, 0) >= 0;
 }
 
-static PSYS_UNINSTRUMENTED bool is_to_be_killed(const struct child_state *state)
+static IN_SERVER bool is_to_be_killed(const struct child_state *state)
 {
 	return state->is_tree && __atomic_load_n(&stack_state(&state->stack)->order,
 						 __ATOMIC_RELAXED) == KILL_AT_ONCE;
 }
 
-PSYS_UNINSTRUMENTED int aspw_until_tending(struct aspawn_child *child)
+IN_SERVER int aspw_until_tending(struct aspawn_child *child)
 {
 	return aspw_has_stack(child) && is_to_be_killed(child_state(child)) ? SOON : MOMENT;
 }
 
 /* Returns true if this thread traced the child, which had stopped, and has detached from it. */
-static PSYS_UNINSTRUMENTED bool let_go_on(struct aspawn_child *child)
+static IN_SERVER bool let_go_on(struct aspawn_child *child)
 {
 	struct psys_siginfo info;
 	const int pid = child_state(child)->pid;
@@ -53,7 +54,7 @@ static PSYS_UNINSTRUMENTED bool let_go_on(struct aspawn_child *child)
 	       info.u.child.pid && !is_end(&info) && aspw_detach(&info) == 0;
 }
 
-PSYS_UNINSTRUMENTED bool aspw_tend(struct aspawn_child *child, bool hurries)
+IN_SERVER bool aspw_tend(struct aspawn_child *child, bool hurries)
 {
 	struct child_state *state = child_state(child);
 

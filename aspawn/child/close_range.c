@@ -5,8 +5,9 @@
 #include <syscall/syscall.h>
 
 #include "../../syscall/kernel_file.h"
+#include "../marks.h"
 
-static PSYS_UNINSTRUMENTED void close_one(int fd, bool at_exec)
+static IN_ANY void close_one(int fd, bool at_exec)
 {
 	if (at_exec)
 		psys_fcntl(fd, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
@@ -14,7 +15,7 @@ static PSYS_UNINSTRUMENTED void close_one(int fd, bool at_exec)
 		psys_close(fd);
 }
 
-PSYS_UNINSTRUMENTED int aspw_close_via_proc(int first, int last, bool at_exec)
+IN_ANY int aspw_close_via_proc(int first, int last, bool at_exec)
 {
 	char records[1024] __attribute__((aligned(8)));
 	long length;

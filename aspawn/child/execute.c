@@ -4,8 +4,10 @@
 
 #include <syscall/string.h>
 
-__attribute__((noinline)) PSYS_UNINSTRUMENTED void aspw_report(struct prepared *prepared, int error,
-							       const char *subject)
+#include "../marks.h"
+
+__attribute__((noinline)) IN_CHILD void aspw_report(struct prepared *prepared, int error,
+						    const char *subject)
 {
 	struct aspawn_failure *report = prepared->report;
 	const size_t most = sizeof report->subject - 1;
@@ -19,7 +21,7 @@ __attribute__((noinline)) PSYS_UNINSTRUMENTED void aspw_report(struct prepared *
 }
 
 /* If the parent is gone the write raises SIGPIPE, which after a failed exec is no longer blocked. */
-PSYS_UNINSTRUMENTED void aspw_write_report(const struct prepared *prepared)
+IN_CHILD void aspw_write_report(const struct prepared *prepared)
 {
 	const struct psys_timespec at_once = { 0, 0 };
 	struct psys_sigset pipe;
@@ -34,7 +36,7 @@ PSYS_UNINSTRUMENTED void aspw_write_report(const struct prepared *prepared)
 		psys_rt_sigtimedwait(&pipe, NULL, &at_once, PSYS_SIGSET_SIZE);
 }
 
-PSYS_UNINSTRUMENTED void aspw_fail(struct prepared *prepared, int error, const char *subject)
+IN_CHILD void aspw_fail(struct prepared *prepared, int error, const char *subject)
 {
 	aspw_report(prepared, error, subject);
 	aspw_write_report(prepared);
@@ -42,7 +44,7 @@ PSYS_UNINSTRUMENTED void aspw_fail(struct prepared *prepared, int error, const c
 }
 
 /* Puts the current directory and a slash at the start of the candidate's text. */
-static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
+static IN_CHILD int take_directory(struct candidate *candidate)
 {
 	long size = psys_getcwd(candidate->text, PSYS_PATH_MAX);
 
@@ -55,30 +57,29 @@ static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED void aspw_begin_search(struct candidate *candidate,
-					   const struct prepared *prepared)
+IN_CHILD void aspw_begin_search(struct candidate *candidate, const struct prepared *prepared)
 {
 	candidate->directory = 0;
 	candidate->error =
 		prepared->flags & ASPAWN_COMMAND_RELATIVE_TO_CALLER ? take_directory(candidate) : 0;
 }
 
-static PSYS_UNINSTRUMENTED void begin(struct psys_search *search, const struct prepared *prepared,
-				      struct candidate *candidate)
+static IN_CHILD void begin(struct psys_search *search, const struct prepared *prepared,
+			   struct candidate *candidate)
 {
 	psys_search_begin(search, prepared->file, prepared->path, candidate->text,
 			  sizeof candidate->text, candidate->directory);
 }
 
 /* Of a path that cannot be tried, as there is no directory that it is relative to; 0: none. */
-static PSYS_UNINSTRUMENTED int error_of(const struct candidate *candidate, const char *path)
+static IN_CHILD int error_of(const struct candidate *candidate, const char *path)
 {
 	return *path == '/' ? 0 : candidate->error;
 }
 
 /* Returns the file if it exists: then execve(2) did not find its interpreter. */
-static PSYS_UNINSTRUMENTED const char *find_existing(const struct prepared *prepared,
-						     struct candidate *candidate)
+static IN_CHILD const char *find_existing(const struct prepared *prepared,
+					  struct candidate *candidate)
 {
 	struct psys_search search;
 	const char *found;
@@ -91,7 +92,7 @@ static PSYS_UNINSTRUMENTED const char *find_existing(const struct prepared *prep
 	return found;
 }
 
-PSYS_UNINSTRUMENTED char *aspw_interpreter_of(const char *script, char head[SCRIPT_HEAD])
+IN_ANY char *aspw_interpreter_of(const char *script, char head[SCRIPT_HEAD])
 {
 	const int fd = psys_open(script, PSYS_O_NONBLOCK | PSYS_O_CLOEXEC, 0);
 	const long length = psys_read(fd, head, SCRIPT_HEAD - 1);
@@ -114,7 +115,7 @@ PSYS_UNINSTRUMENTED char *aspw_interpreter_of(const char *script, char head[SCRI
  * then closes the unwanted descriptors of the last word. So for a moment another child may hold the
  * descriptor through which a thread has just written this program.
  */
-static PSYS_UNINSTRUMENTED int exec_one(const char *path, struct prepared *prepared, int flags)
+static IN_CHILD int exec_one(const char *path, struct prepared *prepared, int flags)
 {
 	const struct psys_timespec nap = { 0, 1000000 };
 
@@ -130,7 +131,7 @@ static PSYS_UNINSTRUMENTED int exec_one(const char *path, struct prepared *prepa
 
 /* execve(2) takes so many strings always. If it says E2BIG, the memory cgroup has no page for them: the
  * OOM killer, which spares a child whose parent is suspended, has found nobody. */
-static PSYS_UNINSTRUMENTED bool strings_are_few(const struct prepared *prepared)
+static IN_CHILD bool strings_are_few(const struct prepared *prepared)
 {
 	enum { FEW_BYTES = 128 * 1024 }; /* ARG_MAX of linux/limits.h */
 	char *const *const lists[] = { prepared->argv, prepared->envp };
@@ -142,7 +143,7 @@ static PSYS_UNINSTRUMENTED bool strings_are_few(const struct prepared *prepared)
 	return size <= FEW_BYTES;
 }
 
-PSYS_UNINSTRUMENTED void aspw_execute(struct prepared *prepared, struct candidate *candidate)
+IN_CHILD void aspw_execute(struct prepared *prepared, struct candidate *candidate)
 {
 	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? PSYS_EXEC_SHELL : 0;
 	const bool has_slash = *psys_strchrnul(prepared->file, '/');

@@ -4,6 +4,7 @@
 
 #include <syscall/string.h>
 
+#include "../marks.h"
 #include "../action/action_info.h"
 #include "image_check.h"
 #include "perform.h"
@@ -34,7 +35,7 @@ static const char aspawn_image[1], aspawn_image_end[1];
 enum { HAS_IMAGE = 0 };
 #endif
 
-PSYS_UNINSTRUMENTED bool aspw_has_image(void)
+IN_SERVER bool aspw_has_image(void)
 {
 	return HAS_IMAGE;
 }
@@ -42,7 +43,7 @@ PSYS_UNINSTRUMENTED bool aspw_has_image(void)
 /* --- the file ------------------------------------------------------------------ */
 
 /* If the exec would close the descriptor, keeps it open. */
-static PSYS_UNINSTRUMENTED bool keep_descriptor(struct image_data *image, int fd)
+static IN_CHILD bool keep_descriptor(struct image_data *image, int fd)
 {
 	if (fd < 0 || psys_fcntl(fd, PSYS_F_GETFD, 0) <= 0)
 		return true;
@@ -51,7 +52,7 @@ static PSYS_UNINSTRUMENTED bool keep_descriptor(struct image_data *image, int fd
 }
 
 /* The library's, and those of the caller's that actions use. */
-static PSYS_UNINSTRUMENTED bool keep_descriptors(struct prepared *prepared, int report)
+static IN_CHILD bool keep_descriptors(struct prepared *prepared, int report)
 {
 	prepared->image.kept_count = 0;
 	bool ok = keep_descriptor(&prepared->image, report);
@@ -68,7 +69,7 @@ static PSYS_UNINSTRUMENTED bool keep_descriptors(struct prepared *prepared, int 
 }
 
 /* Makes a file without a name that begins with the image, unless that is installed. */
-static PSYS_UNINSTRUMENTED int make_file(void)
+static IN_CHILD int make_file(void)
 {
 	const size_t length = (uintptr_t)aspawn_image_end - (uintptr_t)aspawn_image;
 	int fd = psys_memfd_create("aspawn", *image_file ? PSYS_MFD_NOEXEC_SEAL : PSYS_MFD_EXEC);
@@ -83,8 +84,7 @@ static PSYS_UNINSTRUMENTED int make_file(void)
 
 /* The parent has the watch too, as the memory is shared. Nobody else has the file, which is in the
  * child's own table. */
-static PSYS_UNINSTRUMENTED bool fill_file(int fd, struct control *control,
-					  const struct prepared *prepared)
+static IN_CHILD bool fill_file(int fd, struct control *control, const struct prepared *prepared)
 {
 	const size_t size = prepared->image.size;
 
@@ -99,8 +99,7 @@ static PSYS_UNINSTRUMENTED bool fill_file(int fd, struct control *control,
 
 /* Returns if the image cannot be executed. Its environment is the file's number,
  * and the size of the command. */
-static PSYS_UNINSTRUMENTED void execute_image(int fd, struct control *control,
-					      const struct prepared *prepared)
+static IN_CHILD void execute_image(int fd, struct control *control, const struct prepared *prepared)
 {
 	/* No program has a longer name, and an exec takes no longer one. */
 	const bool is_name = psys_strlen(prepared->file) < PSYS_PATH_MAX;
@@ -121,8 +120,8 @@ static PSYS_UNINSTRUMENTED void execute_image(int fd, struct control *control,
 	__atomic_store_n(&control->progress, RUNS, __ATOMIC_RELEASE);
 }
 
-PSYS_UNINSTRUMENTED int aspw_perform_in_image(void *arg, int write_end, void *mask, void *user_data,
-					      size_t length)
+IN_CHILD int aspw_perform_in_image(void *arg, int write_end, void *mask, void *user_data,
+				   size_t length)
 {
 	struct control *control = arg;
 	struct prepared *prepared = user_data;

@@ -5,6 +5,7 @@
 #include <syscall/string.h>
 
 #include "../../syscall/kernel_file.h"
+#include "../marks.h"
 #include "../action/action_info.h"
 #include "image.h"
 
@@ -24,7 +25,7 @@ enum {
 	 1ULL << 24 | 1ULL << 32)
 
 /* O_NOATIME, and a file to create, may need capabilities. */
-static PSYS_UNINSTRUMENTED bool is_plain(const struct aspawn_action *action)
+static IN_CHILD bool is_plain(const struct aspawn_action *action)
 {
 	enum { PLAIN_FLAGS = PSYS_O_WRONLY | PSYS_O_RDWR | PSYS_O_CLOEXEC };
 
@@ -33,7 +34,7 @@ static PSYS_UNINSTRUMENTED bool is_plain(const struct aspawn_action *action)
 		!psys_strcmp(action->u.openat.path, "/dev/null"));
 }
 
-static PSYS_UNINSTRUMENTED bool are_plain(const struct prepared *prepared)
+static IN_CHILD bool are_plain(const struct prepared *prepared)
 {
 	for (size_t i = 0; i < prepared->count; i++)
 		if (!is_plain(&prepared->actions[i]))
@@ -42,7 +43,7 @@ static PSYS_UNINSTRUMENTED bool are_plain(const struct prepared *prepared)
 }
 
 /* Before Linux 5.16 the core dump of a child that a filter kills also kills the parent. */
-static PSYS_UNINSTRUMENTED bool survives_filters(void)
+static IN_CHILD bool survives_filters(void)
 {
 	struct psys_utsname name;
 	const char *at = name.release;
@@ -55,7 +56,7 @@ static PSYS_UNINSTRUMENTED bool survives_filters(void)
 }
 
 /* Inlined, it makes gcc fail on m68k. */
-static PSYS_UNINSTRUMENTED __attribute__((noinline)) bool has_limit(int resource, uint64_t least)
+static IN_CHILD __attribute__((noinline)) bool has_limit(int resource, uint64_t least)
 {
 	struct psys_rlimit64 limit;
 
@@ -64,7 +65,7 @@ static PSYS_UNINSTRUMENTED __attribute__((noinline)) bool has_limit(int resource
 
 /* The saved IDs, and those for files, become the effective ones. If the real ones are others, the
  * exec is that of a set-user-ID program. */
-static PSYS_UNINSTRUMENTED bool keeps_ids(unsigned *user)
+static IN_CHILD bool keeps_ids(unsigned *user)
 {
 	unsigned real, effective, saved;
 
@@ -80,14 +81,14 @@ static PSYS_UNINSTRUMENTED bool keeps_ids(unsigned *user)
 
 /* Securebits change what an exec does, and one of them is cleared; the image is dumpable; and a
  * personality may give it other addresses. */
-static PSYS_UNINSTRUMENTED bool keeps_flags(int personality)
+static IN_CHILD bool keeps_flags(int personality)
 {
 	return psys_prctl(PSYS_PR_GET_SECUREBITS, 0, 0, 0, 0) == 0 &&
 	       psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0) == 1 && personality >= 0 &&
 	       !(personality & ~HARMLESS);
 }
 
-static PSYS_UNINSTRUMENTED bool holds(const struct psys_cap_user_data *held, unsigned capability)
+static IN_CHILD bool holds(const struct psys_cap_user_data *held, unsigned capability)
 {
 	return held[capability / 32].permitted & UINT32_C(1) << capability % 32;
 }
@@ -96,7 +97,7 @@ static PSYS_UNINSTRUMENTED bool holds(const struct psys_cap_user_data *held, uns
  * bounding set or inheritable, others keep what is ambient. The image drops what root gains. The
  * exec of the program computes root's anew, so a loss matters only to actions. Others may get one
  * by a file, which with no_new_privs must be one they have. */
-static PSYS_UNINSTRUMENTED bool keeps_capabilities(struct prepared *prepared, unsigned user)
+static IN_CHILD bool keeps_capabilities(struct prepared *prepared, unsigned user)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
 	const struct psys_cap_user_data *held = prepared->image.capabilities;
@@ -115,7 +116,7 @@ static PSYS_UNINSTRUMENTED bool keeps_capabilities(struct prepared *prepared, un
 	return true;
 }
 
-PSYS_UNINSTRUMENTED bool aspw_image_check(struct prepared *prepared)
+IN_CHILD bool aspw_image_check(struct prepared *prepared)
 {
 	unsigned user;
 

@@ -5,6 +5,7 @@
 #include <syscall/string.h>
 
 #include "../../syscall/kernel_file.h"
+#include "../marks.h"
 #include "../action/action_info.h"
 #include "../spawn/descriptor_table.h"
 #include "../spawn/exec_watch.h"
@@ -15,8 +16,7 @@ _Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
 
 /* Returns the lowest reserved descriptor from first up, or INT32_MAX. Reserved are the report pipe,
  * and what actions from index on need. */
-static PSYS_UNINSTRUMENTED int next_reserved(const struct prepared *prepared, size_t index,
-					     int first)
+static IN_CHILD int next_reserved(const struct prepared *prepared, size_t index, int first)
 {
 	int lowest = prepared->report_fd >= first ? prepared->report_fd : INT32_MAX;
 
@@ -28,13 +28,13 @@ static PSYS_UNINSTRUMENTED int next_reserved(const struct prepared *prepared, si
 	return lowest;
 }
 
-static PSYS_UNINSTRUMENTED bool is_reserved(const struct prepared *prepared, size_t index, int fd)
+static IN_CHILD bool is_reserved(const struct prepared *prepared, size_t index, int fd)
 {
 	return fd >= 0 && next_reserved(prepared, index, fd) == fd;
 }
 
 /* Moves the library's own descriptor off this number: the command needs it. */
-static PSYS_UNINSTRUMENTED int relocate(struct prepared *prepared, size_t index, int fd)
+static IN_CHILD int relocate(struct prepared *prepared, size_t index, int fd)
 {
 	if (!is_reserved(prepared, index, fd))
 		return 0;
@@ -50,7 +50,7 @@ static PSYS_UNINSTRUMENTED int relocate(struct prepared *prepared, size_t index,
 }
 
 /* dup2(2), which also clears FD_CLOEXEC if both numbers are equal. */
-static PSYS_UNINSTRUMENTED int move(int from, int to)
+static IN_CHILD int move(int from, int to)
 {
 	int r = from == to ? (int)psys_fcntl(from, PSYS_F_SETFD, 0) : psys_dup2(from, to);
 
@@ -58,7 +58,7 @@ static PSYS_UNINSTRUMENTED int move(int from, int to)
 }
 
 /* Moves a descriptor that was just opened to the number fd. */
-static PSYS_UNINSTRUMENTED int place(int opened, int fd, int cloexec)
+static IN_CHILD int place(int opened, int fd, int cloexec)
 {
 	if (opened < 0 || opened == fd)
 		return opened < 0 ? opened : 0;
@@ -67,8 +67,8 @@ static PSYS_UNINSTRUMENTED int place(int opened, int fd, int cloexec)
 	return r < 0 ? r : 0;
 }
 
-static PSYS_UNINSTRUMENTED int close_from(const struct prepared *prepared, size_t index, int first,
-					  bool at_exec)
+static IN_CHILD int close_from(const struct prepared *prepared, size_t index, int first,
+			       bool at_exec)
 {
 	for (int r, last;; first = last + 2) {
 		last = next_reserved(prepared, index, first) - 1;
@@ -85,7 +85,7 @@ static PSYS_UNINSTRUMENTED int close_from(const struct prepared *prepared, size_
 	}
 }
 
-static PSYS_UNINSTRUMENTED int open_at(const struct aspawn_action *action)
+static IN_CHILD int open_at(const struct aspawn_action *action)
 {
 	const int fd = action->u.openat.fd, flags = action->u.openat.flags;
 
@@ -94,7 +94,7 @@ static PSYS_UNINSTRUMENTED int open_at(const struct aspawn_action *action)
 		     fd, flags & PSYS_O_CLOEXEC);
 }
 
-static PSYS_UNINSTRUMENTED int open_at2(const struct aspawn_action *action)
+static IN_CHILD int open_at2(const struct aspawn_action *action)
 {
 	const int fd = action->u.openat2.fd, flags = action->u.openat2.flags;
 	const struct psys_open_how how = { (unsigned)flags, action->u.openat2.mode,
@@ -104,7 +104,7 @@ static PSYS_UNINSTRUMENTED int open_at2(const struct aspawn_action *action)
 		     fd, flags & PSYS_O_CLOEXEC);
 }
 
-static PSYS_UNINSTRUMENTED int set_disposition(int signal, bool ignored)
+static IN_CHILD int set_disposition(int signal, bool ignored)
 {
 	static const struct psys_sigaction actions[] = { { .handler = PSYS_SIG_DFL },
 							 { .handler = PSYS_SIG_IGN } };
@@ -113,7 +113,7 @@ static PSYS_UNINSTRUMENTED int set_disposition(int signal, bool ignored)
 }
 
 /* set NULL: of all signals. */
-static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, bool ignored)
+static IN_CHILD int set_dispositions(const struct psys_sigset *set, bool ignored)
 {
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
 		if ((set && !psys_sigismember(set, signal)) || signal == PSYS_SIGKILL ||
@@ -126,7 +126,7 @@ static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, b
 	return 0;
 }
 
-static PSYS_UNINSTRUMENTED int join_new_cgroup(const struct control *control, int parent)
+static IN_CHILD int join_new_cgroup(const struct control *control, int parent)
 {
 	char path[GROUP_NAME + 16];
 
@@ -139,8 +139,7 @@ static PSYS_UNINSTRUMENTED int join_new_cgroup(const struct control *control, in
 
 /* Servers ignore the usual signals for themselves. A program that inherited that would not end by SIGTERM,
  * nor by SIGPIPE in a pipeline. Where a filter refuses a call, the program starts all the same. */
-static PSYS_UNINSTRUMENTED void reset_signals(struct control *control,
-					      const struct prepared *prepared)
+static IN_CHILD void reset_signals(struct control *control, const struct prepared *prepared)
 {
 	static const unsigned char usual[] = { PSYS_SIGPIPE, PSYS_SIGXFSZ, PSYS_SIGCHLD,
 					       PSYS_SIGTERM, PSYS_SIGALRM, PSYS_SIGUSR1,
@@ -159,7 +158,7 @@ static PSYS_UNINSTRUMENTED void reset_signals(struct control *control,
 }
 
 /* Returns the ambient capabilities that actions before this index have added, a bit each. */
-static PSYS_UNINSTRUMENTED uint64_t added_capabilities(const struct prepared *prepared, size_t index)
+static IN_CHILD uint64_t added_capabilities(const struct prepared *prepared, size_t index)
 {
 	uint64_t found = 0;
 
@@ -174,7 +173,7 @@ static PSYS_UNINSTRUMENTED uint64_t added_capabilities(const struct prepared *pr
 	return found;
 }
 
-static PSYS_UNINSTRUMENTED int set_user(const struct aspawn_action *action)
+static IN_CHILD int set_user(const struct aspawn_action *action)
 {
 	if (action->kind == ASPAWN_ACTION_RESUID)
 		return psys_setresuid(action->u.resuid.real, action->u.resuid.effective,
@@ -190,7 +189,7 @@ static PSYS_UNINSTRUMENTED int set_user(const struct aspawn_action *action)
 }
 
 /* Fails if the change takes away what ASPAWN_CAP_AMBIENT was for: the program would lack it in silence. */
-static PSYS_UNINSTRUMENTED int become_user(const struct prepared *prepared, size_t index)
+static IN_CHILD int become_user(const struct prepared *prepared, size_t index)
 {
 	const uint64_t added = added_capabilities(prepared, index);
 	const int r = set_user(&prepared->actions[index]);
@@ -199,7 +198,7 @@ static PSYS_UNINSTRUMENTED int become_user(const struct prepared *prepared, size
 }
 
 /* Adds a capability to the inheritable set. ASPAWN_CAP_ALL: empties it, and with it the ambient set. */
-static PSYS_UNINSTRUMENTED int change_inheritable(int capability)
+static IN_CHILD int change_inheritable(int capability)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
 	struct psys_cap_user_data data[2];
@@ -214,7 +213,7 @@ static PSYS_UNINSTRUMENTED int change_inheritable(int capability)
 	return psys_capset(&header, data);
 }
 
-static PSYS_UNINSTRUMENTED int raise_ambient(int capability)
+static IN_CHILD int raise_ambient(int capability)
 {
 	int r = capability < 0 || capability > 63 ? -PSYS_EINVAL : change_inheritable(capability);
 
@@ -224,7 +223,7 @@ static PSYS_UNINSTRUMENTED int raise_ambient(int capability)
 }
 
 /* All: the bounding set ends at the first number that the kernel does not know. */
-static PSYS_UNINSTRUMENTED int drop_capability(int capability)
+static IN_CHILD int drop_capability(int capability)
 {
 	const bool all = capability == ASPAWN_CAP_ALL;
 	int r, number = all ? 0 : capability;
@@ -235,7 +234,7 @@ static PSYS_UNINSTRUMENTED int drop_capability(int capability)
 	return all && r == -PSYS_EINVAL && number > 1 ? change_inheritable(ASPAWN_CAP_ALL) : r;
 }
 
-static __attribute__((noinline)) PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
+static __attribute__((noinline)) IN_CHILD int die_with_parent(int signal, int parent)
 {
 	int r = psys_prctl(PSYS_PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0);
 	int now = current_parent(); /* 0: the parent is in another pid namespace */
@@ -245,7 +244,7 @@ static __attribute__((noinline)) PSYS_UNINSTRUMENTED int die_with_parent(int sig
 
 /* Returns false only if the file is not one of /proc. fstatfs(2) may wait for another machine, so
  * it is called last. */
-static PSYS_UNINSTRUMENTED bool may_be_of_proc(int fd)
+static IN_CHILD bool may_be_of_proc(int fd)
 {
 	enum { PROC_SUPER_MAGIC = 0x9fa0 };
 	struct psys_stat status;
@@ -257,8 +256,7 @@ static PSYS_UNINSTRUMENTED bool may_be_of_proc(int fd)
 	return psys_fstatfs(fd, &system) < 0 || system.f_type == PROC_SUPER_MAGIC;
 }
 
-static PSYS_UNINSTRUMENTED int write_file(const struct control *control,
-					  const struct aspawn_action *action)
+static IN_CHILD int write_file(const struct control *control, const struct aspawn_action *action)
 {
 	const int fd = psys_open(action->u.write.path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
 
@@ -269,7 +267,7 @@ static PSYS_UNINSTRUMENTED int write_file(const struct control *control,
 	return -PSYS_EXDEV; /* explained by aspawn_failure_text() */
 }
 
-static PSYS_UNINSTRUMENTED int call_kernel(const struct aspawn_action *action)
+static IN_CHILD int call_kernel(const struct aspawn_action *action)
 {
 	const unsigned long *words = action->u.syscall.words;
 	const int expected = action->u.syscall.expected;
@@ -283,8 +281,8 @@ static PSYS_UNINSTRUMENTED int call_kernel(const struct aspawn_action *action)
 
 /* Returns the action's pipe, or the caller's descriptor that it uses, if this has another number
  * here. used: the caller's number. */
-static PSYS_UNINSTRUMENTED const struct child_fd *find_fd(const struct prepared *prepared,
-							  size_t index, int used)
+static IN_CHILD const struct child_fd *find_fd(const struct prepared *prepared, size_t index,
+					       int used)
 {
 	for (size_t i = 0; i < prepared->fd_count; i++) {
 		const struct child_fd *fd = &prepared->fds[i];
@@ -296,8 +294,8 @@ static PSYS_UNINSTRUMENTED const struct child_fd *find_fd(const struct prepared 
 }
 
 /* here: for a pipe's action, the number of the child's end. */
-static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepared *prepared,
-					   size_t index, int here)
+static IN_CHILD int perform_one(struct control *control, struct prepared *prepared, size_t index,
+				int here)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
 
@@ -439,7 +437,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 
 /* --- reporting ---------------------------------------------------------------- */
 
-static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t index, int error)
+static IN_CHILD void fail_action(struct prepared *prepared, size_t index, int error)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
 	const struct action_info *info = &aspw_action_infos[action->kind];
@@ -458,8 +456,7 @@ static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t in
 /* Performs the action with the number that its descriptor has here. No action of the caller can
  * name a descriptor of the library. Such a descriptor is relocated when an action takes its number,
  * and closed when no later action uses it. */
-static PSYS_UNINSTRUMENTED int perform(struct control *control, struct prepared *prepared,
-				       size_t index)
+static IN_CHILD int perform(struct control *control, struct prepared *prepared, size_t index)
 {
 	struct aspawn_action *action = &prepared->actions[index];
 	const size_t uses = aspw_used_by(action);
@@ -482,8 +479,7 @@ static PSYS_UNINSTRUMENTED int perform(struct control *control, struct prepared 
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void *user_data,
-				     size_t length)
+IN_CHILD int aspw_perform(void *arg, int write_end, void *mask, void *user_data, size_t length)
 {
 	struct control *control = arg;
 	struct prepared *prepared = user_data;

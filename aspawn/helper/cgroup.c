@@ -6,16 +6,17 @@
 #include <syscall/syscall.h>
 
 #include "../../syscall/kernel_file.h"
+#include "../marks.h"
 
 enum { MOST_NAMES = 100, GROUP_NAPS = 100 };
 
-static PSYS_UNINSTRUMENTED int open_group(int directory, const char *name)
+static IN_HELPER int open_group(int directory, const char *name)
 {
 	return psys_openat(directory, name, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 }
 
 /* Names are used up only by groups that were not removed. */
-static PSYS_UNINSTRUMENTED int make_directory(char *name, int parent)
+static IN_HELPER int make_directory(char *name, int parent)
 {
 	int r = -PSYS_EEXIST;
 
@@ -31,8 +32,7 @@ static PSYS_UNINSTRUMENTED int make_directory(char *name, int parent)
 	return r;
 }
 
-static PSYS_UNINSTRUMENTED int limit(struct stack_state *state, int group, const char *file,
-				     uint64_t most)
+static IN_HELPER int limit(struct stack_state *state, int group, const char *file, uint64_t most)
 {
 	char text[PSYS_DECIMAL_SIZE];
 
@@ -43,7 +43,7 @@ static PSYS_UNINSTRUMENTED int limit(struct stack_state *state, int group, const
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspw_group_make(struct control *control)
+IN_HELPER int aspw_group_make(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct request *request = &control->request;
@@ -75,7 +75,7 @@ PSYS_UNINSTRUMENTED int aspw_group_make(struct control *control)
 }
 
 /* Returns 0 if it is not known. */
-static PSYS_UNINSTRUMENTED uint64_t memory_peak(int group)
+static IN_HELPER uint64_t memory_peak(int group)
 {
 	char text[PSYS_DECIMAL_SIZE];
 	const char *at = text;
@@ -89,8 +89,7 @@ static PSYS_UNINSTRUMENTED uint64_t memory_peak(int group)
 
 /* What has been reaped may be in its group for a moment yet. Each group below is a link: then there is
  * nothing to wait for. */
-PSYS_UNINSTRUMENTED void aspw_group_remove(const struct control *control, int directory,
-					   bool is_empty)
+IN_HELPER void aspw_group_remove(const struct control *control, int directory, bool is_empty)
 {
 	const struct psys_timespec nap = { 0, 10000000 };
 	const char *name = control->group;
@@ -111,7 +110,7 @@ PSYS_UNINSTRUMENTED void aspw_group_remove(const struct control *control, int di
 }
 
 /* The number behind the name, at the beginning of a line; negative: there is none. */
-static PSYS_UNINSTRUMENTED int number_behind(const char *text, const char *name)
+static IN_ANY int number_behind(const char *text, const char *name)
 {
 	const size_t length = psys_strlen(name);
 
@@ -125,7 +124,7 @@ static PSYS_UNINSTRUMENTED int number_behind(const char *text, const char *name)
 	return number < INT32_MAX ? (int)number : INT32_MAX;
 }
 
-PSYS_UNINSTRUMENTED int aspw_group_oom_kills(int group)
+IN_ANY int aspw_group_oom_kills(int group)
 {
 	char text[512];
 	int fd = psys_openat(group, "memory.events", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);

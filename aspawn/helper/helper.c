@@ -5,6 +5,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "../spawn/clone.h"
 #include "../spawn/deadline.h"
 #include "../spawn/descriptor_table.h"
@@ -16,7 +17,7 @@
 
 /* --- making a helper, and its child --------------------------------------------- */
 
-static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
+static IN_SERVER long clone_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct request *request = &control->request;
@@ -48,7 +49,7 @@ static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 
 /* The caller makes the pipes: if the helper is killed meanwhile, somebody knows their numbers. Returns 0
  * of a detached helper: the state says what becomes of the child. */
-static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
+static IN_SERVER long clone_by_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct request *request = &control->request;
@@ -108,7 +109,7 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 					-PSYS_EAGAIN;
 }
 
-PSYS_UNINSTRUMENTED long aspw_spawn(const struct request *wanted, const struct Stack_t *stack)
+IN_SERVER long aspw_spawn(const struct request *wanted, const struct Stack_t *stack)
 {
 	struct control *control = aspw_spawn_begin(wanted, stack);
 	struct request *request = &control->request;
@@ -127,7 +128,7 @@ PSYS_UNINSTRUMENTED long aspw_spawn(const struct request *wanted, const struct S
 
 /* --- asking and waiting --------------------------------------------------------- */
 
-PSYS_UNINSTRUMENTED unsigned aspw_inode_of(int pidfd)
+IN_ANY unsigned aspw_inode_of(int pidfd)
 {
 	struct psys_statx status;
 
@@ -137,13 +138,13 @@ PSYS_UNINSTRUMENTED unsigned aspw_inode_of(int pidfd)
 	return (unsigned)status.stx_ino;
 }
 
-PSYS_UNINSTRUMENTED bool aspw_helper_has_reaped(const struct Stack_t *stack)
+IN_SERVER bool aspw_helper_has_reaped(const struct Stack_t *stack)
 {
 	return __atomic_load_n(&stack_state(stack)->ended, __ATOMIC_SEQ_CST) != NOT_ENDED;
 }
 
 /* Any wait of the caller's process reaps a child of it, unnoticed. */
-static PSYS_UNINSTRUMENTED bool is_reaped_by_caller(const struct stack_state *state)
+static IN_SERVER bool is_reaped_by_caller(const struct stack_state *state)
 {
 	struct psys_siginfo info;
 
@@ -153,7 +154,7 @@ static PSYS_UNINSTRUMENTED bool is_reaped_by_caller(const struct stack_state *st
 			   NULL) == -PSYS_ECHILD;
 }
 
-PSYS_UNINSTRUMENTED int aspw_helper_open_child(const struct Stack_t *stack)
+IN_SERVER int aspw_helper_open_child(const struct Stack_t *stack)
 {
 	const struct stack_state *state = stack_state(stack);
 	const int fd = aspw_descriptors_avoid_streams(psys_pidfd_open(state->pid, 0));
@@ -168,8 +169,8 @@ PSYS_UNINSTRUMENTED int aspw_helper_open_child(const struct Stack_t *stack)
 	return fd;
 }
 
-PSYS_UNINSTRUMENTED bool aspw_helper_result(const struct Stack_t *stack, int *status,
-					    struct psys_rusage *usage)
+IN_SERVER bool aspw_helper_result(const struct Stack_t *stack, int *status,
+				  struct psys_rusage *usage)
 {
 	const struct stack_state *state = stack_state(stack);
 	const bool ended = __atomic_load_n(&state->ended, __ATOMIC_ACQUIRE) == ENDED;

@@ -5,6 +5,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "../child/close_range.h"
 #include "../spawn/clone.h"
 #include "../spawn/deadline.h"
@@ -16,7 +17,7 @@
 
 /* Returns true if the helper has a descriptor table of its own, with nothing in it but *kept, which
  * gets the number 0. If *kept is negative, the table is empty. */
-static PSYS_UNINSTRUMENTED bool release_files(bool is_shared, int *kept)
+static IN_HELPER bool release_files(bool is_shared, int *kept)
 {
 	const int first = *kept >= 0;
 
@@ -33,7 +34,7 @@ static PSYS_UNINSTRUMENTED bool release_files(bool is_shared, int *kept)
 
 /* Returns what release_files() does. Stores in *kept the descriptor of the list of a tree's
  * children, or else a pidfd of the child; -1: there is neither. */
-static PSYS_UNINSTRUMENTED bool let_go_of_files(const struct control *control, int child, int *kept)
+static IN_HELPER bool let_go_of_files(const struct control *control, int child, int *kept)
 {
 	const struct request *request = &control->request;
 	unsigned *inode = &stack_state(&control->stack)->inode;
@@ -57,7 +58,7 @@ static PSYS_UNINSTRUMENTED bool let_go_of_files(const struct control *control, i
 
 /* Returns a descriptor that becomes readable when a child ends, or stops for this process, its
  * tracer. SIGCHLD is blocked. */
-static PSYS_UNINSTRUMENTED int open_sigchld(void)
+static IN_HELPER int open_sigchld(void)
 {
 	struct psys_sigset set;
 
@@ -67,7 +68,7 @@ static PSYS_UNINSTRUMENTED int open_sigchld(void)
 }
 
 /* Returns the number of a child, or of a tracee, that has ended; 0 if none has; or an error. */
-static PSYS_UNINSTRUMENTED int next_end(int options)
+static IN_HELPER int next_end(int options)
 {
 	struct psys_siginfo info;
 	int r;
@@ -87,7 +88,7 @@ static PSYS_UNINSTRUMENTED int next_end(int options)
 
 /* Returns true if the child has ended. Detaches from tracees. Reaps others, as a thread of the
  * child may be a tracee. */
-static PSYS_UNINSTRUMENTED bool child_has_ended(int child, int options)
+static IN_HELPER bool child_has_ended(int child, int options)
 {
 	struct psys_siginfo info;
 	int pid;
@@ -98,7 +99,7 @@ static PSYS_UNINSTRUMENTED bool child_has_ended(int child, int options)
 	return pid == child;
 }
 
-static PSYS_UNINSTRUMENTED void see_sigchld(int fd, int child)
+static IN_HELPER void see_sigchld(int fd, int child)
 {
 	struct psys_signalfd_siginfo record;
 
@@ -110,7 +111,7 @@ static PSYS_UNINSTRUMENTED void see_sigchld(int fd, int child)
 /* Waits for the first end: false if the parent's process has ended before the child. Without
  * pidfds returns true at once; a child that shall die with its host then dies with the helper, and
  * the helper with the thread that has made it. */
-static PSYS_UNINSTRUMENTED bool watch_both(const struct control *control, bool own_files, int pidfd)
+static IN_HELPER bool watch_both(const struct control *control, bool own_files, int pidfd)
 {
 	enum { CHILD_FD, HOST_FD, SIGCHLD_FD, WATCHED };
 	const struct request *request = &control->request;
@@ -142,7 +143,7 @@ static PSYS_UNINSTRUMENTED bool watch_both(const struct control *control, bool o
 }
 
 /* Says that it reaps the child before it does: afterwards the number may be another's. */
-PSYS_UNINSTRUMENTED bool aspw_helper_reap(struct stack_state *state, int child)
+IN_HELPER bool aspw_helper_reap(struct stack_state *state, int child)
 {
 	struct psys_siginfo info;
 	int r;
@@ -159,7 +160,7 @@ PSYS_UNINSTRUMENTED bool aspw_helper_reap(struct stack_state *state, int child)
 }
 
 /* There is no child, as if it had exited with 127. */
-static PSYS_UNINSTRUMENTED int fail(struct stack_state *state, int error)
+static IN_HELPER int fail(struct stack_state *state, int error)
 {
 	psys_memset(&state->usage, 0, sizeof state->usage);
 	state->status = 127 << 8;
@@ -169,7 +170,7 @@ static PSYS_UNINSTRUMENTED int fail(struct stack_state *state, int error)
 }
 
 /* Of a private child. */
-static PSYS_UNINSTRUMENTED void become_parent(struct control *control)
+static IN_HELPER void become_parent(struct control *control)
 {
 	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
@@ -181,7 +182,7 @@ static PSYS_UNINSTRUMENTED void become_parent(struct control *control)
 
 /* If children go to another pid namespace the helper is its init, whose end kills all. Its parent,
  * which is not in that, has no number there. */
-PSYS_UNINSTRUMENTED int aspw_helper_enter(struct control *control)
+IN_HELPER int aspw_helper_enter(struct control *control)
 {
 	block_signals(NULL, true);
 	if (current_parent() <= 0)
@@ -191,8 +192,7 @@ PSYS_UNINSTRUMENTED int aspw_helper_enter(struct control *control)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, int *kept,
-					  bool *own_files)
+IN_HELPER int aspw_helper_clone(struct control *control, int error, int *kept, bool *own_files)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const int child = error < 0 ? error : (int)aspw_clone_first(control);
@@ -219,12 +219,12 @@ PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, in
 
 /* Otherwise a child that lives on, with a stopped process in its group, would get SIGHUP as soon as
  * no member of the group has a parent in another group (kernel/exit.c, kill_orphaned_pgrp). */
-PSYS_UNINSTRUMENTED void aspw_helper_leave(const struct control *control)
+IN_HELPER void aspw_helper_leave(const struct control *control)
 {
 	psys_setpgid(0, stack_state(&control->stack)->callers_group);
 }
 
-PSYS_UNINSTRUMENTED int aspw_helper_main(void *block)
+IN_HELPER int aspw_helper_main(void *block)
 {
 	struct control *control = block;
 	struct stack_state *state = stack_state(&control->stack);

@@ -3,6 +3,7 @@
 
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "../spawn/descriptor_table.h"
 
 struct passed {
@@ -11,7 +12,7 @@ struct passed {
 };
 
 /* Calls sendmsg(2) or recvmsg(2), and never waits. */
-static PSYS_UNINSTRUMENTED long pass(int end, struct passed *passed, size_t size, bool sends)
+static IN_ANY long pass(int end, struct passed *passed, size_t size, bool sends)
 {
 	char byte = 0;
 	struct psys_iovec bytes = { &byte, 1 };
@@ -23,14 +24,14 @@ static PSYS_UNINSTRUMENTED long pass(int end, struct passed *passed, size_t size
 		       psys_recvmsg(end, &message, PSYS_MSG_DONTWAIT | PSYS_MSG_CMSG_CLOEXEC);
 }
 
-PSYS_UNINSTRUMENTED void aspw_channel_make(int ends[2])
+IN_SERVER void aspw_channel_make(int ends[2])
 {
 	if (psys_socketpair(PSYS_AF_UNIX, PSYS_SOCK_SEQPACKET | PSYS_SOCK_CLOEXEC, 0, ends) < 0 ||
 	    aspw_descriptors_avoid_streams_by_both(ends) < 0)
 		ends[0] = ends[1] = -1;
 }
 
-PSYS_UNINSTRUMENTED void aspw_channel_send(int end, int pidfd)
+IN_HELPER void aspw_channel_send(int end, int pidfd)
 {
 	const size_t size = sizeof(struct psys_cmsghdr) + sizeof pidfd;
 	struct passed passed = { { size, PSYS_SOL_SOCKET, PSYS_SCM_RIGHTS }, pidfd };
@@ -38,7 +39,7 @@ PSYS_UNINSTRUMENTED void aspw_channel_send(int end, int pidfd)
 	pass(end, &passed, size, true);
 }
 
-PSYS_UNINSTRUMENTED int aspw_channel_receive(int end)
+IN_SERVER int aspw_channel_receive(int end)
 {
 	struct passed passed;
 

@@ -6,6 +6,7 @@
 #include <syscall/syscall.h>
 
 #include "../../syscall/kernel_file.h"
+#include "../marks.h"
 #include "../spawn/deadline.h"
 #include "../spawn/descriptor_table.h"
 #include "../spawn/pidfd.h"
@@ -51,19 +52,19 @@ struct list {
 };
 
 /* The number at the beginning of the text; 0: none. */
-static PSYS_UNINSTRUMENTED int number_of(const char *text)
+static IN_ANY int number_of(const char *text)
 {
 	return (int)aspw_read_number(&text);
 }
 
-static PSYS_UNINSTRUMENTED void open_list(struct list *list, int directory, const char *path)
+static IN_ANY void open_list(struct list *list, int directory, const char *path)
 {
 	list->fd = psys_openat(directory, path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 	list->at = list->length = 0;
 }
 
 /* Returns the next number; 0: there are no more. Negative: an error. */
-static PSYS_UNINSTRUMENTED int next_of(struct list *list)
+static IN_ANY int next_of(struct list *list)
 {
 	int number = 0;
 
@@ -86,7 +87,7 @@ static PSYS_UNINSTRUMENTED int next_of(struct list *list)
 }
 
 /* The list is there, and /proc is of this process's namespace: elsewhere it has another number. */
-static PSYS_UNINSTRUMENTED bool can_list(void)
+static IN_HELPER bool can_list(void)
 {
 	char link[32]; /* "12/task/12" */
 	const long length =
@@ -107,7 +108,7 @@ struct visit {
 
 static int visit_below(struct visit *visit, int directory, int pid, int generation);
 
-static PSYS_UNINSTRUMENTED int open_process(int pid)
+static IN_ANY int open_process(int pid)
 {
 	char path[20] = "/proc/";
 
@@ -118,7 +119,7 @@ static PSYS_UNINSTRUMENTED int open_process(int pid)
 
 /* Returns the parent's number of the process that has the directory in /proc; negative if that
  * process has ended. */
-static PSYS_UNINSTRUMENTED int parent_in(int directory)
+static IN_ANY int parent_in(int directory)
 {
 	char text[192];
 	const int fd = psys_openat(directory, "stat", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
@@ -138,8 +139,8 @@ static PSYS_UNINSTRUMENTED int parent_in(int directory)
  * A directory of /proc goes with the process, not with its number. While the parent's can be read,
  * nobody else has the parent's number. So what says that this is its parent's number is its child.
  */
-static PSYS_UNINSTRUMENTED int visit_process(struct visit *visit, int pid, int parents, int parent,
-					     int generation)
+static IN_ANY int visit_process(struct visit *visit, int pid, int parents, int parent,
+				int generation)
 {
 	const int directory = open_process(pid);
 	int count = 0;
@@ -156,8 +157,8 @@ static PSYS_UNINSTRUMENTED int visit_process(struct visit *visit, int pid, int p
 	return count;
 }
 
-static PSYS_UNINSTRUMENTED int visit_list(struct visit *visit, int directory, int pid,
-					  const char *path, int generation)
+static IN_ANY int visit_list(struct visit *visit, int directory, int pid, const char *path,
+			     int generation)
 {
 	struct list list;
 	int child, count = 0;
@@ -172,8 +173,7 @@ static PSYS_UNINSTRUMENTED int visit_list(struct visit *visit, int directory, in
 }
 
 /* Each thread of the process has a list. */
-static PSYS_UNINSTRUMENTED int visit_below(struct visit *visit, int directory, int pid,
-					   int generation)
+static IN_ANY int visit_below(struct visit *visit, int directory, int pid, int generation)
 {
 	char records[256] __attribute__((aligned(8))), path[40] = "task/";
 	long length;
@@ -196,7 +196,7 @@ static PSYS_UNINSTRUMENTED int visit_below(struct visit *visit, int directory, i
 	return count;
 }
 
-PSYS_UNINSTRUMENTED int aspw_tree_kill_below(int helper)
+IN_SERVER int aspw_tree_kill_below(int helper)
 {
 	int unwatched = 0;
 	struct visit visit = { PSYS_SIGKILL, MOST_VISITED, &unwatched };
@@ -215,7 +215,7 @@ PSYS_UNINSTRUMENTED int aspw_tree_kill_below(int helper)
  * may be another's by now: the kernel may have reaped a descendant itself (CLONE_AUTOREAP). The
  * pidfd is of what waitid(2) finds.
  */
-static PSYS_UNINSTRUMENTED int signal_child(struct tree *tree, int pid, int signal)
+static IN_HELPER int signal_child(struct tree *tree, int pid, int signal)
 {
 	const int fd = psys_pidfd_open(pid, 0);
 	const bool is_ours = aspw_child_has_ended(fd, pid) == 0;
@@ -232,7 +232,7 @@ static PSYS_UNINSTRUMENTED int signal_child(struct tree *tree, int pid, int sign
 }
 
 /* There is no list: the child, and the group that it may lead. */
-static PSYS_UNINSTRUMENTED int signal_group(struct tree *tree, int signal)
+static IN_HELPER int signal_group(struct tree *tree, int signal)
 {
 	if (tree->is_reaped)
 		return 0;
@@ -243,7 +243,7 @@ static PSYS_UNINSTRUMENTED int signal_group(struct tree *tree, int signal)
 }
 
 /* Returns how many there are; with whole, also of those below children, which get the signal too. */
-static PSYS_UNINSTRUMENTED int signal_all(struct tree *tree, int signal, bool whole)
+static IN_HELPER int signal_all(struct tree *tree, int signal, bool whole)
 {
 	struct visit visit = { signal, MOST_VISITED, &tree->state->beat };
 	struct list list;
@@ -271,7 +271,7 @@ static PSYS_UNINSTRUMENTED int signal_all(struct tree *tree, int signal, bool wh
 /* --- waiting ------------------------------------------------------------------------ */
 
 /* Until a child ends, the caller rings, or the time is up. */
-static PSYS_UNINSTRUMENTED void doze(const struct tree *tree, int ms)
+static IN_HELPER void doze(const struct tree *tree, int ms)
 {
 	const struct psys_timespec time = { ms / 1000, ms % 1000 * (int64_t)1000000 };
 	struct psys_sigset set;
@@ -287,7 +287,7 @@ static PSYS_UNINSTRUMENTED void doze(const struct tree *tree, int ms)
 
 /* Reaps what has ended. Returns 0 if there is more, 1 if the child has ended and is kept, -ECHILD if
  * nothing is left, or another error. */
-static PSYS_UNINSTRUMENTED int reap(struct tree *tree)
+static IN_HELPER int reap(struct tree *tree)
 {
 	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL);
 	struct psys_siginfo info;
@@ -321,7 +321,7 @@ static PSYS_UNINSTRUMENTED int reap(struct tree *tree)
 /* IS_LET_GO: the child has ended, the rest goes on. IS_LEFT: nobody waits for it, or may. */
 enum fate { ENDS, IS_LET_GO, IS_LEFT };
 
-static PSYS_UNINSTRUMENTED enum fate live(struct tree *tree)
+static IN_HELPER enum fate live(struct tree *tree)
 {
 	const struct control *control = tree->control;
 	int64_t left_at = 0;
@@ -353,7 +353,7 @@ static PSYS_UNINSTRUMENTED enum fate live(struct tree *tree)
 	}
 }
 
-static PSYS_UNINSTRUMENTED void obey(struct tree *tree)
+static IN_HELPER void obey(struct tree *tree)
 {
 	const int order = __atomic_load_n(&tree->state->order, __ATOMIC_ACQUIRE);
 
@@ -370,7 +370,7 @@ static PSYS_UNINSTRUMENTED void obey(struct tree *tree)
 }
 
 /* Kills until nothing is left, or nothing ends any more. Returns how many survive. */
-static PSYS_UNINSTRUMENTED int end(struct tree *tree)
+static IN_HELPER int end(struct tree *tree)
 {
 	int64_t soon = 0, late = 0, last = DEADLINE_NEVER;
 	int r, rounds = 0, idle = 0;
@@ -413,7 +413,7 @@ static PSYS_UNINSTRUMENTED int end(struct tree *tree)
 	return count || r == -PSYS_ECHILD ? count : 1;
 }
 
-static PSYS_UNINSTRUMENTED void run(const struct control *control, int list)
+static IN_HELPER void run(const struct control *control, int list)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct tree tree;
@@ -442,7 +442,7 @@ static PSYS_UNINSTRUMENTED void run(const struct control *control, int list)
 
 /* --- the beginning -------------------------------------------------------------------- */
 
-static PSYS_UNINSTRUMENTED int open_children(void)
+static IN_HELPER int open_children(void)
 {
 	return psys_openat(PSYS_AT_FDCWD, CHILDREN, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 }
@@ -450,7 +450,7 @@ static PSYS_UNINSTRUMENTED int open_children(void)
 /* Prepares the helper before the clone: orphans of the child may come at once, and the child may
  * take all descriptors away from the helper (prlimit(2)), or mount something over /proc. In the
  * caller's table the list would be a descriptor of the caller. */
-static PSYS_UNINSTRUMENTED int begin_tree(struct control *control)
+static IN_HELPER int begin_tree(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const int r = psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -461,7 +461,7 @@ static PSYS_UNINSTRUMENTED int begin_tree(struct control *control)
 	return r >= 0 && state->by_group && control->request.tree == TREE ? -PSYS_EOPNOTSUPP : r;
 }
 
-PSYS_UNINSTRUMENTED int aspw_tree_main(void *block)
+IN_HELPER int aspw_tree_main(void *block)
 {
 	struct control *control = block;
 	bool own_files;

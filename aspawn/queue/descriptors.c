@@ -93,8 +93,8 @@ struct received {
 };
 
 /* with_fds: otherwise the kernel closes the descriptors. */
-static QUEUE_SERVER long receive(const struct aspawn_queue *queue, struct received *received,
-				 bool with_fds, int flags)
+static IN_SERVER long receive(const struct aspawn_queue *queue, struct received *received,
+			      bool with_fds, int flags)
 {
 	struct psys_iovec bytes = { &received->ticket, sizeof received->ticket };
 	struct psys_msghdr message = {
@@ -110,12 +110,12 @@ static QUEUE_SERVER long receive(const struct aspawn_queue *queue, struct receiv
 			    flags | PSYS_MSG_DONTWAIT | PSYS_MSG_CMSG_CLOEXEC);
 }
 
-static QUEUE_SERVER bool has_sender(const struct received *received)
+static IN_SERVER bool has_sender(const struct received *received)
 {
 	return received->control.sender_header.cmsg_type == PSYS_SCM_CREDENTIALS;
 }
 
-QUEUE_SERVER bool aspw_server_skip_messages(const struct aspawn_queue *queue)
+IN_SERVER bool aspw_server_skip_messages(const struct aspawn_queue *queue)
 {
 	struct received received;
 
@@ -132,8 +132,8 @@ QUEUE_SERVER bool aspw_server_skip_messages(const struct aspawn_queue *queue)
 }
 
 /* The job that the message belongs to; NULL: none. */
-static QUEUE_SERVER struct job *addressee(const struct aspawn_queue *queue,
-					  const struct received *received, long size)
+static IN_SERVER struct job *addressee(const struct aspawn_queue *queue,
+				       const struct received *received, long size)
 {
 	struct job *job =
 		size == sizeof received->ticket && received->control.sender.pid == queue->host ?
@@ -144,7 +144,7 @@ static QUEUE_SERVER struct job *addressee(const struct aspawn_queue *queue,
 }
 
 /* Takes the next message, and notes its descriptors in its job. -EPIPE: there is none. */
-static QUEUE_SERVER int receive_next(const struct aspawn_queue *queue)
+static IN_SERVER int receive_next(const struct aspawn_queue *queue)
 {
 	struct received received;
 	const long size = receive(queue, &received, true, 0);
@@ -167,7 +167,7 @@ static QUEUE_SERVER int receive_next(const struct aspawn_queue *queue)
 	return 0;
 }
 
-QUEUE_SERVER void aspw_server_raise_files(struct aspawn_queue *queue)
+IN_SERVER void aspw_server_raise_files(struct aspawn_queue *queue)
 {
 	const struct psys_rlimit64 files = { queue->files.rlim_max, queue->files.rlim_max };
 
@@ -175,7 +175,7 @@ QUEUE_SERVER void aspw_server_raise_files(struct aspawn_queue *queue)
 			      psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &files, NULL) >= 0;
 }
 
-QUEUE_SERVER int aspw_server_receive_fds(struct aspawn_queue *queue, struct job *job)
+IN_SERVER int aspw_server_receive_fds(struct aspawn_queue *queue, struct job *job)
 {
 	int r = 0;
 
@@ -193,7 +193,7 @@ QUEUE_SERVER int aspw_server_receive_fds(struct aspawn_queue *queue, struct job 
 	return job->fds[job->fd_count - 1].servers < 0 ? -PSYS_EMFILE : 0;
 }
 
-QUEUE_SERVER void aspw_server_close_fds(struct aspawn_queue *queue, struct job *job)
+IN_SERVER void aspw_server_close_fds(struct aspawn_queue *queue, struct job *job)
 {
 	aspw_server_receive_fds(queue, job);
 	if (job->received_by != queue->servers)

@@ -17,8 +17,7 @@ enum {
 
 /* --- streams ----------------------------------------------------------------------- */
 
-static QUEUE_SERVER void job_close_output(const struct aspawn_queue *queue,
-					  struct job_output *output)
+static IN_SERVER void job_close_output(const struct aspawn_queue *queue, struct job_output *output)
 {
 	if (output->fd < 0)
 		return;
@@ -29,7 +28,7 @@ static QUEUE_SERVER void job_close_output(const struct aspawn_queue *queue,
 
 /* A write beyond RLIMIT_FSIZE has raised the signal. It is blocked here, but later the thread of the host
  * that serves a local queue unblocks it. */
-static QUEUE_SERVER void take_sigxfsz(void)
+static IN_SERVER void take_sigxfsz(void)
 {
 	const struct psys_timespec at_once = { 0, 0 };
 	struct psys_sigset set;
@@ -40,7 +39,7 @@ static QUEUE_SERVER void take_sigxfsz(void)
 }
 
 /* A file in memory: a pipe would have to be fed while the program runs. */
-static QUEUE_SERVER int job_make_input(const struct job *job)
+static IN_SERVER int job_make_input(const struct job *job)
 {
 	const int fd =
 		aspw_descriptors_avoid_streams(psys_memfd_create("aspawn-input", PSYS_MFD_CLOEXEC));
@@ -66,7 +65,7 @@ static QUEUE_SERVER int job_make_input(const struct job *job)
 /* --- the start --------------------------------------------------------------------- */
 
 /* In the child, when all actions are done. */
-static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
+static IN_CHILD void before_exec(struct prepared *prepared)
 {
 	struct job *job = prepared->of;
 
@@ -75,7 +74,7 @@ static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
 
 /* Before the first use of a stack. A process that the host forks does not get what the jobs on it share with
  * the server, and no call of its looks at the state. */
-static QUEUE_SERVER bool job_guard_stack(const struct Stack_t *stack)
+static IN_SERVER bool job_guard_stack(const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
 
@@ -88,7 +87,7 @@ static QUEUE_SERVER bool job_guard_stack(const struct Stack_t *stack)
 
 /* Stores a stack that nobody uses. Fails with -EBUSY if there is none: a child of a dead server
  * or helper is about to leave its stack, unless it hangs in the kernel. */
-static QUEUE_SERVER int job_find_stack(const struct aspawn_queue *queue, struct job_stack **found)
+static IN_SERVER int job_find_stack(const struct aspawn_queue *queue, struct job_stack **found)
 {
 	struct job_stack *stack = queue->stacks, *const end = stack + queue->limit;
 	int r = -PSYS_EBUSY;
@@ -102,8 +101,8 @@ static QUEUE_SERVER int job_find_stack(const struct aspawn_queue *queue, struct 
 	return r;
 }
 
-static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const struct job *job,
-					 struct own_actions *own)
+static IN_SERVER void add_own_actions(const struct aspawn_queue *queue, const struct job *job,
+				      struct own_actions *own)
 {
 	own->count = 0;
 	own->await_clone = false;
@@ -115,8 +114,8 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 	aspw_add_group(own, &job->command);
 }
 
-static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job,
-				  struct aspawn_failure *failure)
+static IN_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job,
+			       struct aspawn_failure *failure)
 {
 	const int null =
 		queue->is_local ? ASPAWN_STREAM_NULL : ASPAWN_STREAM_DEFAULT; /* the server's own */
@@ -163,21 +162,21 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *
 	return 0;
 }
 
-static QUEUE_SERVER bool is_shortage(int error)
+static IN_SERVER bool is_shortage(int error)
 {
 	return error == -PSYS_EMFILE || error == -PSYS_ENFILE || error == -PSYS_EAGAIN ||
 	       error == -PSYS_ENOMEM;
 }
 
 /* time INT64_MAX: none. */
-static QUEUE_SERVER void job_set_deadline(struct aspawn_queue *queue, struct job *job, int64_t time)
+static IN_SERVER void job_set_deadline(struct aspawn_queue *queue, struct job *job, int64_t time)
 {
 	job->deadline = time;
 	if (time < queue->server.next_deadline)
 		queue->server.next_deadline = time;
 }
 
-static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct job *job)
+static IN_SERVER void job_began(struct aspawn_queue *queue, struct job *job)
 {
 	const int fds[] = { job->outputs[0].fd, job->outputs[1].fd, job->child.ended_fd };
 
@@ -196,7 +195,7 @@ static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct job *job)
 	__atomic_add_fetch(&queue->running, 1, __ATOMIC_RELAXED);
 }
 
-QUEUE_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct job *job)
+IN_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct job *job)
 {
 	struct aspawn_failure failure;
 
@@ -226,8 +225,8 @@ QUEUE_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct job *job)
 /* --- output -------------------------------------------------------------------------- */
 
 /* At least so many bytes, if they are there. What does not fit is read too, and dropped. */
-static QUEUE_SERVER void job_read_output(struct aspawn_queue *queue, const struct job *job,
-					 struct job_output *output, long least)
+static IN_SERVER void job_read_output(struct aspawn_queue *queue, const struct job *job,
+				      struct job_output *output, long least)
 {
 	char dropped[4096];
 
@@ -249,7 +248,7 @@ static QUEUE_SERVER void job_read_output(struct aspawn_queue *queue, const struc
 	}
 }
 
-static QUEUE_SERVER bool job_finish_if_silent(struct aspawn_queue *queue, struct job *job)
+static IN_SERVER bool job_finish_if_silent(struct aspawn_queue *queue, struct job *job)
 {
 	const bool is_over = job->has_ended && job->outputs[0].fd < 0 && job->outputs[1].fd < 0;
 
@@ -258,7 +257,7 @@ static QUEUE_SERVER bool job_finish_if_silent(struct aspawn_queue *queue, struct
 	return is_over;
 }
 
-static QUEUE_SERVER void job_reverse(char *bytes, size_t count)
+static IN_SERVER void job_reverse(char *bytes, size_t count)
 {
 	for (size_t i = 0; i < count / 2; i++) {
 		const char byte = bytes[i];
@@ -268,7 +267,7 @@ static QUEUE_SERVER void job_reverse(char *bytes, size_t count)
 }
 
 /* Of a tail: rotates what was kept, so that the oldest byte comes first. */
-static QUEUE_SERVER size_t job_kept(const struct job_output *output)
+static IN_SERVER size_t job_kept(const struct job_output *output)
 {
 	if (output->total <= output->size)
 		return (size_t)output->total;
@@ -283,7 +282,7 @@ static QUEUE_SERVER size_t job_kept(const struct job_output *output)
 /* --- the end ------------------------------------------------------------------------- */
 
 /* A filter may refuse all that proves the number. Nobody but the server reaps its children. */
-static QUEUE_SERVER int job_signal(const struct job *job, int signal, bool to_group)
+static IN_SERVER int job_signal(const struct job *job, int signal, bool to_group)
 {
 	const int pid = job->result.pid;
 	const int r = aspw_send_signal(job->child.ended_fd, pid, signal, to_group);
@@ -294,7 +293,7 @@ static QUEUE_SERVER int job_signal(const struct job *job, int signal, bool to_gr
 }
 
 /* False if it is to be repeated. */
-static QUEUE_SERVER bool job_send(struct job *job, int signal)
+static IN_SERVER bool job_send(struct job *job, int signal)
 {
 	if (job_is_tree(job)) {
 		const bool kills = signal == PSYS_SIGKILL;
@@ -309,8 +308,7 @@ static QUEUE_SERVER bool job_send(struct job *job, int signal)
 	return true;
 }
 
-QUEUE_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as,
-				bool at_once)
+IN_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as, bool at_once)
 {
 	if (job->has_ended) /* nothing of its output is waited for any more */
 		job_set_deadline(queue, job, 0);
@@ -331,7 +329,7 @@ QUEUE_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int
 }
 
 /* It runs as another user. The server reaps it at its end; with a local queue that is the caller's. */
-static QUEUE_SERVER void job_leave_program(const struct aspawn_queue *queue, struct job *job)
+static IN_SERVER void job_leave_program(const struct aspawn_queue *queue, struct job *job)
 {
 	const int fd = job->child.ended_fd;
 	struct psys_epoll_event left = { PSYS_EPOLLIN, (uint64_t)(unsigned)fd << 32 };
@@ -344,7 +342,7 @@ static QUEUE_SERVER void job_leave_program(const struct aspawn_queue *queue, str
 	psys_close(fd); /* of a negative one: no effect */
 }
 
-QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
+IN_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
 {
 	job->deadline = INT64_MAX;
 	if (!job->has_ended && !job->is_left) {
@@ -365,7 +363,7 @@ QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
 
 /* Reaps the program, which has ended. If the job is being ended, first kills what the program has
  * left behind: until the program is reaped, no other process group can have its number. */
-static QUEUE_SERVER int job_reap_zombie(const struct job *job, struct aspawn_result *result)
+static IN_SERVER int job_reap_zombie(const struct job *job, struct aspawn_result *result)
 {
 	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL);
 	struct psys_siginfo info;
@@ -381,7 +379,7 @@ static QUEUE_SERVER int job_reap_zombie(const struct job *job, struct aspawn_res
 }
 
 /* Used where a filter refuses waitid(2). The stop of a tracee is no end. */
-static QUEUE_SERVER int job_reap_by_wait4(struct aspawn_result *result)
+static IN_SERVER int job_reap_by_wait4(struct aspawn_result *result)
 {
 	const int r = psys_wait4(result->pid, &result->status, PSYS_WNOHANG, &result->usage);
 
@@ -389,7 +387,7 @@ static QUEUE_SERVER int job_reap_by_wait4(struct aspawn_result *result)
 }
 
 /* Returns true if the program has ended, and is reaped. */
-static QUEUE_SERVER bool job_reap_program(struct aspawn_queue *queue, struct job *job)
+static IN_SERVER bool job_reap_program(struct aspawn_queue *queue, struct job *job)
 {
 	int r = aspw_child_has_ended(job->child.ended_fd, job->result.pid);
 
@@ -410,7 +408,7 @@ static QUEUE_SERVER bool job_reap_program(struct aspawn_queue *queue, struct job
 
 /* Returns true if the helper has ended. Somebody may have killed it, before or after it has cloned the
  * program. */
-static QUEUE_SERVER bool job_reap_tree(struct job *job)
+static IN_SERVER bool job_reap_tree(struct job *job)
 {
 	const struct Stack_t *stack = &job->stack->stack;
 	struct aspawn_result *result = &job->result;
@@ -433,7 +431,7 @@ static QUEUE_SERVER bool job_reap_tree(struct job *job)
 	return true;
 }
 
-static QUEUE_SERVER void job_reap(struct aspawn_queue *queue, struct job *job)
+static IN_SERVER void job_reap(struct aspawn_queue *queue, struct job *job)
 {
 	struct aspawn_result *result = &job->result;
 
@@ -453,7 +451,7 @@ static QUEUE_SERVER void job_reap(struct aspawn_queue *queue, struct job *job)
 							     ms_to_ns(job->grace_ms)));
 }
 
-QUEUE_SERVER void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsigned kind)
+IN_SERVER void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsigned kind)
 {
 	if (kind == KIND_END) {
 		job_reap(queue, job);
@@ -464,7 +462,7 @@ QUEUE_SERVER void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsi
 }
 
 /* The job's process has ended. Learns if it has executed the program, and gives the stack back. */
-static QUEUE_SERVER void job_leave_stack(struct job *job)
+static IN_SERVER void job_leave_stack(struct job *job)
 {
 	const struct Stack_t *stack = &job->stack->stack;
 	struct aspawn_failure *failure = &job->result.failure;
@@ -481,7 +479,7 @@ static QUEUE_SERVER void job_leave_stack(struct job *job)
 	job->stack->is_taken = false;
 }
 
-QUEUE_SERVER void aspw_job_finish(struct aspawn_queue *queue, struct job *job)
+IN_SERVER void aspw_job_finish(struct aspawn_queue *queue, struct job *job)
 {
 	struct aspawn_result *result = &job->result;
 

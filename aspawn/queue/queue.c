@@ -25,7 +25,7 @@ enum {
 	TEND_TIME = 953, /* in 2^20 ns, a little less than a second, for which threads wait */
 };
 
-PSYS_UNINSTRUMENTED int aspw_queue_check(const struct aspawn_queue *queue)
+IN_SERVER int aspw_queue_check(const struct aspawn_queue *queue)
 {
 	if (!queue)
 		return -PSYS_EINVAL;
@@ -40,7 +40,7 @@ PSYS_UNINSTRUMENTED int aspw_queue_check(const struct aspawn_queue *queue)
 /* Takes a descriptor table of the server's own, with nothing in it but what it needs, under the lowest
  * numbers: each job gets a copy of the table. The host's numbers are above 2, so that 0 to 2 can keep
  * these descriptors while all others are closed. Then 0 to 2 are /dev/null. */
-static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, int fds[SERVER_FDS])
+static IN_SERVER int take_own_files(const struct aspawn_queue *queue, int fds[SERVER_FDS])
 {
 	const int hosts[SERVER_FDS] = { queue->wake, queue->notify, queue->servers_life };
 	int highest = 0;
@@ -72,7 +72,7 @@ static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, int fds
 	return 0;
 }
 
-static QUEUE_SERVER int server_main(void *arg)
+static IN_SERVER int server_main(void *arg)
 {
 	struct aspawn_queue *queue = arg;
 	int fds[SERVER_FDS];

@@ -24,6 +24,7 @@
 #include <aspawn/queue.h>
 #include <syscall/vdso.h>
 
+#include "../marks.h"
 #include "../action/prepared.h"
 #include "../caller/arena.h"
 #include "../caller/handle.h"
@@ -35,10 +36,10 @@
  * its threads. A build with ASPAWN_QUEUE_VISIBLE lets ThreadSanitizer see them; its queues must be
  * local. */
 #ifdef ASPAWN_QUEUE_VISIBLE
-#define QUEUE_SERVER
+#undef IN_SERVER
+#define IN_SERVER
 #define QUEUE_INLINE static inline
 #else
-#define QUEUE_SERVER PSYS_UNINSTRUMENTED
 #define QUEUE_INLINE PSYS_INLINE
 #endif
 

@@ -4,7 +4,7 @@
 
 #include "queue.h"
 
-QUEUE_SERVER void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end)
+IN_SERVER void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end)
 {
 	struct ring *ended = &queue->ended;
 	const uint32_t at = __atomic_load_n(&ended->tail, __ATOMIC_RELAXED);
@@ -22,7 +22,7 @@ QUEUE_SERVER void aspw_queue_complete(struct aspawn_queue *queue, struct job *jo
 }
 
 /* Events stay 0 if the kernel has cleared them. */
-QUEUE_SERVER void aspw_queue_announce(struct aspawn_queue *queue, int notify, int count)
+IN_SERVER void aspw_queue_announce(struct aspawn_queue *queue, int notify, int count)
 {
 	int events = __atomic_load_n(&queue->events, __ATOMIC_RELAXED);
 	const uint64_t one = 1;

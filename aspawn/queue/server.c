@@ -23,7 +23,7 @@ enum {
 
 /* --- lists --------------------------------------------------------------------------- */
 
-QUEUE_SERVER void aspw_list_add(struct job_list *list, struct job *job)
+IN_SERVER void aspw_list_add(struct job_list *list, struct job *job)
 {
 	job->next = NULL;
 	job->previous = list->last;
@@ -31,7 +31,7 @@ QUEUE_SERVER void aspw_list_add(struct job_list *list, struct job *job)
 	list->last = job;
 }
 
-QUEUE_SERVER void aspw_list_remove(struct job_list *list, struct job *job)
+IN_SERVER void aspw_list_remove(struct job_list *list, struct job *job)
 {
 	*(job->previous ? &job->previous->next : &list->first) = job->next;
 	*(job->next ? &job->next->previous : &list->last) = job->previous;
@@ -39,7 +39,7 @@ QUEUE_SERVER void aspw_list_remove(struct job_list *list, struct job *job)
 
 /* --- submissions --------------------------------------------------------------------- */
 
-QUEUE_SERVER struct job *aspw_queue_take(struct aspawn_queue *queue)
+IN_SERVER struct job *aspw_queue_take(struct aspawn_queue *queue)
 {
 	struct job *newest = __atomic_load_n(&queue->submitted, __ATOMIC_ACQUIRE);
 
@@ -51,7 +51,7 @@ QUEUE_SERVER struct job *aspw_queue_take(struct aspawn_queue *queue)
 	return newest;
 }
 
-static QUEUE_SERVER void server_take(struct aspawn_queue *queue)
+static IN_SERVER void server_take(struct aspawn_queue *queue)
 {
 	struct job *job, *next, *oldest = NULL;
 
@@ -68,7 +68,7 @@ static QUEUE_SERVER void server_take(struct aspawn_queue *queue)
 	}
 }
 
-static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue, const struct job *wanting)
+static IN_SERVER bool server_has_key(const struct aspawn_queue *queue, const struct job *wanting)
 {
 	const struct job *job = queue->server.running.first;
 	uint32_t running = 0;
@@ -80,19 +80,19 @@ static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue, const 
 	return running < wanting->key_limit;
 }
 
-static QUEUE_SERVER bool is_cancelled(const struct job *job)
+static IN_SERVER bool is_cancelled(const struct job *job)
 {
 	return __atomic_load_n(&job->use, __ATOMIC_ACQUIRE) & 1;
 }
 
-static QUEUE_SERVER void server_drop(struct aspawn_queue *queue, struct job *job)
+static IN_SERVER void server_drop(struct aspawn_queue *queue, struct job *job)
 {
 	job->ended_as = ASPAWN_OUTCOME_CANCELLED;
 	aspw_job_finish(queue, job);
 }
 
 /* Those that are cancelled; all: at once, as the queue is closed. */
-static QUEUE_SERVER void server_end_jobs(struct aspawn_queue *queue, bool all)
+static IN_SERVER void server_end_jobs(struct aspawn_queue *queue, bool all)
 {
 	struct job *job, *next;
 
@@ -108,7 +108,7 @@ static QUEUE_SERVER void server_end_jobs(struct aspawn_queue *queue, bool all)
 			aspw_job_stop(queue, job, ASPAWN_OUTCOME_CANCELLED, all);
 }
 
-static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue)
+static IN_SERVER void server_start_jobs(struct aspawn_queue *queue)
 {
 	struct server *server = &queue->server;
 	struct job *job, *next;
@@ -137,7 +137,7 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue)
 		}
 }
 
-static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue)
+static IN_SERVER void server_see_cancels(struct aspawn_queue *queue)
 {
 	if (__atomic_load_n(&queue->cancels, __ATOMIC_SEQ_CST) &&
 	    __atomic_exchange_n(&queue->cancels, 0, __ATOMIC_SEQ_CST))
@@ -147,13 +147,13 @@ static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue)
 /* --- ends ------------------------------------------------------------------------------- */
 
 /* False: an event of the same batch has ended the job. */
-static QUEUE_SERVER bool is_running(const struct job *job)
+static IN_SERVER bool is_running(const struct job *job)
 {
 	return __atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN && job->stack;
 }
 
 /* Asks for what epoll does not tell; all: of all jobs. */
-static QUEUE_SERVER void server_look_at_jobs(struct aspawn_queue *queue, bool all)
+static IN_SERVER void server_look_at_jobs(struct aspawn_queue *queue, bool all)
 {
 	struct job *job, *next;
 
@@ -166,7 +166,7 @@ static QUEUE_SERVER void server_look_at_jobs(struct aspawn_queue *queue, bool al
 }
 
 /* Returns when to ring again. */
-static QUEUE_SERVER int64_t server_ring(struct job *job, int64_t now)
+static IN_SERVER int64_t server_ring(struct job *job, int64_t now)
 {
 	if (job->ring_at <= now) {
 		aspw_tend(&job->child, false);
@@ -175,7 +175,7 @@ static QUEUE_SERVER int64_t server_ring(struct job *job, int64_t now)
 	return job->ring_at;
 }
 
-static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue)
+static IN_SERVER void server_see_deadlines(struct aspawn_queue *queue)
 {
 	int64_t *first = &queue->server.next_deadline;
 	struct job *job, *next;
@@ -202,14 +202,14 @@ static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue)
 /* --- the host --------------------------------------------------------------------------- */
 
 /* The host has exited, or executed another program: nobody will take results. */
-static QUEUE_SERVER void server_lose_host(struct aspawn_queue *queue)
+static IN_SERVER void server_lose_host(struct aspawn_queue *queue)
 {
 	__atomic_store_n(&queue->closing, 1, __ATOMIC_SEQ_CST);
 }
 
 /* Returns the text from the host's state on, which is behind the last parenthesis
  * (proc_pid_stat(5)), or "" if it is not known. */
-static QUEUE_SERVER const char *server_host_state(const struct aspawn_queue *queue, char text[512])
+static IN_SERVER const char *server_host_state(const struct aspawn_queue *queue, char text[512])
 {
 	const long length = psys_pread64(queue->server.host_stat, text, 511, 0);
 	long at = length - 3;
@@ -224,7 +224,7 @@ static QUEUE_SERVER const char *server_host_state(const struct aspawn_queue *que
 
 /* True if the host's main thread has no memory: it has ended, or is about to, but others have not. Its
  * address space is the 21st number from the state on. Without /proc reading that memory tells it. */
-static QUEUE_SERVER bool server_host_has_no_memory(const struct aspawn_queue *queue)
+static IN_SERVER bool server_host_has_no_memory(const struct aspawn_queue *queue)
 {
 	char text[512], byte;
 	const struct psys_iovec there = { &byte, 1 };
@@ -239,7 +239,7 @@ static QUEUE_SERVER bool server_host_has_no_memory(const struct aspawn_queue *qu
 
 /* A forked copy of the host may hold the socket that would tell of the host's exec, or may have shut it
  * down: that is believed only where kcmp() is not permitted. */
-static QUEUE_SERVER void server_look_for_host(struct aspawn_queue *queue, bool is_hung_up)
+static IN_SERVER void server_look_for_host(struct aspawn_queue *queue, bool is_hung_up)
 {
 	const int64_t now = queue_now(queue);
 
@@ -255,7 +255,7 @@ static QUEUE_SERVER void server_look_for_host(struct aspawn_queue *queue, bool i
 
 /* --- events ----------------------------------------------------------------------------- */
 
-static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, uint32_t number, unsigned kind)
+static IN_SERVER void server_see_event(struct aspawn_queue *queue, uint32_t number, unsigned kind)
 {
 	uint64_t count;
 
@@ -285,7 +285,7 @@ static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, uint32_t n
 }
 
 /* A program that a job has left, by its pidfd, has ended. */
-static QUEUE_SERVER void server_reap_left(const struct aspawn_queue *queue, int pidfd)
+static IN_SERVER void server_reap_left(const struct aspawn_queue *queue, int pidfd)
 {
 	struct psys_siginfo info;
 
@@ -296,7 +296,7 @@ static QUEUE_SERVER void server_reap_left(const struct aspawn_queue *queue, int 
 }
 
 /* Milliseconds, rounded up, without a 64-bit division, which would need a compiler's library. */
-static QUEUE_SERVER int server_ms(int64_t ns)
+static IN_SERVER int server_ms(int64_t ns)
 {
 	if (ns <= 0)
 		return 0;
@@ -305,7 +305,7 @@ static QUEUE_SERVER int server_ms(int64_t ns)
 	return (int)((uint32_t)(ns >> 6) / 15625) + 1;
 }
 
-static QUEUE_SERVER int server_patience(struct aspawn_queue *queue, int64_t deadline)
+static IN_SERVER int server_patience(struct aspawn_queue *queue, int64_t deadline)
 {
 	const struct server *server = &queue->server;
 	int64_t first = deadline < server->next_deadline ? deadline : server->next_deadline;
@@ -323,7 +323,7 @@ static QUEUE_SERVER int server_patience(struct aspawn_queue *queue, int64_t dead
 /* Sleeps until something happens. A submission that came before asleep was set is seen here; the
  * submitter of a later one sees asleep. Returns false in a copy of a thread that serves a local queue,
  * which a signal handler has forked meanwhile. */
-static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadline)
+static IN_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadline)
 {
 	struct psys_epoll_event events[EVENTS];
 	const struct psys_timespec tick = { 0, TICK_NS };
@@ -370,7 +370,7 @@ static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadli
 /* --- all of it ------------------------------------------------------------------------------ */
 
 /* Kills all that runs. Those that wait are dropped: nobody will take their results. */
-static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue)
+static IN_SERVER void server_see_closing(struct aspawn_queue *queue)
 {
 	struct server *server = &queue->server;
 
@@ -381,27 +381,27 @@ static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue)
 }
 
 /* A killed job may take for ever: it runs as another user, or hangs in the kernel. */
-static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue)
+static IN_SERVER bool server_is_closed(const struct aspawn_queue *queue)
 {
 	const int64_t by = queue->server.closes_by;
 
 	return by && (queue->running == 0 || queue_now(queue) > by);
 }
 
-static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue, enum until until)
+static IN_SERVER bool server_is_done(const struct aspawn_queue *queue, enum until until)
 {
 	return (until == UNTIL_RESULT && queue_has_result(queue)) ||
 	       !queue_left(queue, &queue->ended.tail);
 }
 
-static QUEUE_SERVER void server_notify(struct aspawn_queue *queue)
+static IN_SERVER void server_notify(struct aspawn_queue *queue)
 {
 	if (queue->server.completed)
 		aspw_queue_announce(queue, queue->server.notify, (int)queue->server.completed);
 	queue->server.completed = 0;
 }
 
-static QUEUE_SERVER bool server_run(struct aspawn_queue *queue, enum until until, int64_t deadline)
+static IN_SERVER bool server_run(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
 	for (;;) {
 		server_see_closing(queue);
@@ -424,7 +424,7 @@ static QUEUE_SERVER bool server_run(struct aspawn_queue *queue, enum until until
 
 /* A thread of the host handles signals while it sleeps only: elsewhere a copy that a handler forks
  * would start jobs a second time. */
-QUEUE_SERVER bool aspw_server_run(struct aspawn_queue *queue, enum until until, int64_t deadline)
+IN_SERVER bool aspw_server_run(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
 	struct psys_sigset mask;
 	const bool blocks = queue->is_local && block_signals(&mask, false) >= 0;
@@ -438,7 +438,7 @@ QUEUE_SERVER bool aspw_server_run(struct aspawn_queue *queue, enum until until, 
 }
 
 /* -1: there is no /proc, or it is another pid namespace's. */
-static QUEUE_SERVER int server_open_stat(int pid)
+static IN_SERVER int server_open_stat(int pid)
 {
 	char path[32] = "/proc/", self[24] = "", own[24];
 
@@ -451,7 +451,7 @@ static QUEUE_SERVER int server_open_stat(int pid)
 	return fd < 0 ? -1 : fd;
 }
 
-QUEUE_SERVER int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER_FDS])
+IN_SERVER int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER_FDS])
 {
 	struct psys_epoll_event messages = { PSYS_EPOLLIN | PSYS_EPOLLET, OF_LIFE };
 	struct server *server = &queue->server;

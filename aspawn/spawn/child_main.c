@@ -2,6 +2,7 @@
 /* What runs in the child: aspawn.c says in which order, and why. */
 #include "child_main.h"
 
+#include "../marks.h"
 #include "clone.h"
 #include "descriptor_table.h"
 #include "exec_watch.h"
@@ -9,7 +10,7 @@
 static const struct psys_sigaction dispositions[] = { { .handler = PSYS_SIG_DFL },
 						      { .handler = PSYS_SIG_IGN } };
 
-static PSYS_UNINSTRUMENTED void reset_handlers(void)
+static IN_CHILD void reset_handlers(void)
 {
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
 		struct psys_sigaction old[2]; /* QEMU 7.2 writes beyond one on riscv and loongarch */
@@ -21,7 +22,7 @@ static PSYS_UNINSTRUMENTED void reset_handlers(void)
 }
 
 /* Returns false if the helper has ended before: then no signal comes. */
-static PSYS_UNINSTRUMENTED bool die_with_helper(int helper)
+static IN_CHILD bool die_with_helper(int helper)
 {
 	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
 	int parent = current_parent();
@@ -29,7 +30,7 @@ static PSYS_UNINSTRUMENTED bool die_with_helper(int helper)
 	return parent <= 0 || parent == helper;
 }
 
-PSYS_UNINSTRUMENTED int aspw_child_main(void *block)
+IN_CHILD int aspw_child_main(void *block)
 {
 	struct control *control = block;
 	const struct request *request = &control->request;

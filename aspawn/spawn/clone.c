@@ -10,6 +10,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "child_main.h"
 #include "descriptor_table.h"
 #include "exec_watch.h"
@@ -37,8 +38,7 @@ static const struct clone_method {
 };
 
 /* True if the method can do what is requested. */
-static PSYS_UNINSTRUMENTED bool fits(const struct clone_method *method,
-				     const struct request *request)
+static IN_ANY bool fits(const struct clone_method *method, const struct request *request)
 {
 	const bool shares = method->flags & PSYS_CLONE_VM;
 
@@ -51,14 +51,14 @@ static PSYS_UNINSTRUMENTED bool fits(const struct clone_method *method,
 	return request->memory != MEMORY_COPIED || !shares;
 }
 
-PSYS_UNINSTRUMENTED bool aspw_clone_is_refused(long error)
+IN_ANY bool aspw_clone_is_refused(long error)
 {
 	return error == -PSYS_ENOSYS || error == -PSYS_EPERM || error == -PSYS_EACCES ||
 	       error == -PSYS_EINVAL || error == -PSYS_E2BIG;
 }
 
-static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
-					     const struct request *request, bool wants_pidfd)
+static IN_ANY uint64_t flags_of(const struct clone_method *method, const struct request *request,
+				bool wants_pidfd)
 {
 	uint64_t flags = method->flags;
 
@@ -87,7 +87,7 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 /* Returns a pidfd of the process that was just cloned, or -1: if another wait has reaped it
  * already, the number may be another's. The process that has cloned a child for its parent cannot
  * find out. */
-static PSYS_UNINSTRUMENTED int open_cloned(int pid, bool for_parent)
+static IN_ANY int open_cloned(int pid, bool for_parent)
 {
 	const int fd = psys_pidfd_open(pid, 0);
 
@@ -97,7 +97,7 @@ static PSYS_UNINSTRUMENTED int open_cloned(int pid, bool for_parent)
 	return -1;
 }
 
-PSYS_UNINSTRUMENTED long aspw_clone_call(const struct clone_call *call, bool clone3)
+IN_ANY long aspw_clone_call(const struct clone_call *call, bool clone3)
 {
 	/* Linux 5.4 rejects a structure larger than its own. */
 	const size_t size = call->flags & PSYS_CLONE_INTO_CGROUP ? PSYS_CLONE_ARGS_SIZE_VER2 :
@@ -130,7 +130,7 @@ PSYS_UNINSTRUMENTED long aspw_clone_call(const struct clone_call *call, bool clo
 	return pid;
 }
 
-PSYS_UNINSTRUMENTED long aspw_clone_sharing(const struct clone_call *call, bool *lacks_clone3)
+IN_SERVER long aspw_clone_sharing(const struct clone_call *call, bool *lacks_clone3)
 {
 	long r = *lacks_clone3 ? -PSYS_ENOSYS : aspw_clone_call(call, true);
 
@@ -143,8 +143,8 @@ PSYS_UNINSTRUMENTED long aspw_clone_sharing(const struct clone_call *call, bool 
 
 /* Records the child. After CLONE_VFORK the child no longer uses the stack. If it was not seen
  * then, the child had a copy of the memory. */
-static PSYS_UNINSTRUMENTED void note_child(const struct control *control,
-					   const struct clone_method *method, int pid)
+static IN_ANY void note_child(const struct control *control, const struct clone_method *method,
+			      int pid)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const bool suspended = control->flags & PSYS_CLONE_VFORK;
@@ -159,7 +159,7 @@ static PSYS_UNINSTRUMENTED void note_child(const struct control *control,
 
 /* Stores the child's pid and clone mode in the stack's state. Returns the pid or a negative error
  * number. */
-static PSYS_UNINSTRUMENTED long clone_by(const struct clone_method *method, struct control *control)
+static IN_ANY long clone_by(const struct clone_method *method, struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const struct request *request = &control->request;
@@ -197,8 +197,7 @@ static PSYS_UNINSTRUMENTED long clone_by(const struct clone_method *method, stru
 
 /* Makes the pipes that this clone method needs, and the exec_watch if the child's memory may turn out to
  * be a copy, unless they exist. */
-static PSYS_UNINSTRUMENTED int make_channels(struct control *control,
-					     const struct clone_method *method)
+static IN_ANY int make_channels(struct control *control, const struct clone_method *method)
 {
 	struct request *request = &control->request;
 	/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */
@@ -215,7 +214,7 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control,
 
 /* Until this returns nobody has reaped the child, so that its number is its own; only of a child that a
  * helper clones for the caller a wait of the caller's may. */
-PSYS_UNINSTRUMENTED long aspw_clone_child(struct control *control)
+IN_ANY long aspw_clone_child(struct control *control)
 {
 	long r = -PSYS_ENOSYS;
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "deadline.h"
 
+#include "../marks.h"
+
 enum { SECOND = 1000000000 };
 #define LONGEST (DEADLINE_NEVER / 2) /* 146 years: no sum of a time and a timeout overflows */
 #define NO_TIME (DEADLINE_NEVER - 1)
 
 /* A filter may forbid clock_gettime(), as libcs read the vDSO instead. Then every time limit has
  * passed, and a wait without a limit goes on. */
-static PSYS_UNINSTRUMENTED int64_t now(void)
+static IN_ANY int64_t now(void)
 {
 	struct psys_timespec time;
 
@@ -16,7 +18,7 @@ static PSYS_UNINSTRUMENTED int64_t now(void)
 		       time.tv_sec * SECOND + time.tv_nsec;
 }
 
-PSYS_UNINSTRUMENTED int64_t aspw_deadline_in(int64_t ms)
+IN_ANY int64_t aspw_deadline_in(int64_t ms)
 {
 	const int64_t begin = ms > 0 ? now() : 0; /* 0 has passed, whatever the time is */
 
@@ -25,13 +27,13 @@ PSYS_UNINSTRUMENTED int64_t aspw_deadline_in(int64_t ms)
 				  begin + (ms < LONGEST / 1000000 ? ms * 1000000 : LONGEST);
 }
 
-PSYS_UNINSTRUMENTED bool aspw_deadline_is_past(int64_t deadline)
+IN_ANY bool aspw_deadline_is_past(int64_t deadline)
 {
 	return now() >= deadline;
 }
 
 /* For a 64-bit division 32-bit compilers call a library function, which is not linked. */
-PSYS_UNINSTRUMENTED struct psys_timespec aspw_deadline_left(int64_t deadline)
+IN_ANY struct psys_timespec aspw_deadline_left(int64_t deadline)
 {
 	const int64_t left = deadline == DEADLINE_NEVER ? deadline : deadline - now();
 	const uint32_t ns = left <= 0 ? 0 : left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
@@ -42,7 +44,7 @@ PSYS_UNINSTRUMENTED struct psys_timespec aspw_deadline_left(int64_t deadline)
 	return time;
 }
 
-PSYS_UNINSTRUMENTED void aspw_deadline_sleep_on(int *word, int value, int64_t deadline)
+IN_ANY void aspw_deadline_sleep_on(int *word, int value, int64_t deadline)
 {
 	static const struct psys_timespec nap = { 0, 50000000 }, moment = { 0, 1000000 };
 	struct psys_timespec time = aspw_deadline_left(deadline);
@@ -55,7 +57,7 @@ PSYS_UNINSTRUMENTED void aspw_deadline_sleep_on(int *word, int value, int64_t de
 		psys_nanosleep(&moment, NULL);
 }
 
-PSYS_UNINSTRUMENTED int aspw_deadline_poll(int fd, int events, int64_t deadline)
+IN_SERVER int aspw_deadline_poll(int fd, int events, int64_t deadline)
 {
 	struct psys_pollfd poll = { fd, (short)events, 0 };
 	int r;

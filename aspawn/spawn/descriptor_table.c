@@ -4,10 +4,12 @@
 
 #include <syscall/syscall.h>
 
+#include "../marks.h"
+
 /* --- pipes ------------------------------------------------------------------ */
 
 /* The descriptors of the request, then the report pipe; of NULL the first. NULL: no more. */
-static PSYS_UNINSTRUMENTED struct child_fd *next_fd(struct control *control, struct child_fd *fd)
+static IN_ANY struct child_fd *next_fd(struct control *control, struct child_fd *fd)
 {
 	const struct request *request = &control->request;
 
@@ -19,7 +21,7 @@ static PSYS_UNINSTRUMENTED struct child_fd *next_fd(struct control *control, str
 	return request->pipe == PIPE ? &control->report : NULL;
 }
 
-PSYS_UNINSTRUMENTED int aspw_descriptors_avoid_streams(int fd)
+IN_ANY int aspw_descriptors_avoid_streams(int fd)
 {
 	if (fd < 0 || fd > 2)
 		return fd;
@@ -28,7 +30,7 @@ PSYS_UNINSTRUMENTED int aspw_descriptors_avoid_streams(int fd)
 	return other;
 }
 
-PSYS_UNINSTRUMENTED int aspw_descriptors_avoid_streams_by_both(int ends[2])
+IN_ANY int aspw_descriptors_avoid_streams_by_both(int ends[2])
 {
 	ends[0] = aspw_descriptors_avoid_streams(ends[0]);
 	ends[1] = aspw_descriptors_avoid_streams(ends[1]);
@@ -40,7 +42,7 @@ PSYS_UNINSTRUMENTED int aspw_descriptors_avoid_streams_by_both(int ends[2])
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspw_descriptors_pipe(int ends[2])
+IN_ANY int aspw_descriptors_pipe(int ends[2])
 {
 	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
 
@@ -48,20 +50,20 @@ PSYS_UNINSTRUMENTED int aspw_descriptors_pipe(int ends[2])
 }
 
 /* The child copies it. */
-static PSYS_UNINSTRUMENTED void keep_copy(struct control *control, int fd)
+static IN_ANY void keep_copy(struct control *control, int fd)
 {
 	if (control->request.keep_below <= (unsigned)fd)
 		control->request.keep_below = (unsigned)fd + 1;
 }
 
-static PSYS_UNINSTRUMENTED bool is_kept(const struct control *control, int fd)
+static IN_ANY bool is_kept(const struct control *control, int fd)
 {
 	return fd >= 0 && (unsigned)fd < control->request.keep_below;
 }
 
 /* A pidfd of the thread; before Linux 6.9 only of a main thread. A process whose main thread has ended
  * has no descriptors: not to be fetched by its pid. */
-static PSYS_UNINSTRUMENTED int open_thread(int tid)
+static IN_ANY int open_thread(int tid)
 {
 	int fd = psys_pidfd_open(tid, PSYS_PIDFD_THREAD);
 
@@ -71,20 +73,20 @@ static PSYS_UNINSTRUMENTED int open_thread(int tid)
 /* --- the child ------------------------------------------------------------------ */
 
 /* In another pid namespace the caller has no number. */
-static PSYS_UNINSTRUMENTED bool may_fetch(const struct control *control)
+static IN_CHILD bool may_fetch(const struct control *control)
 {
 	return control->caller_pidfd >= 0 && current_parent() != 0 &&
 	       psys_pidfd_getfd(control->caller_pidfd, -1, 0) == -PSYS_EBADF;
 }
 
-static PSYS_UNINSTRUMENTED void close_below(unsigned end, int fd)
+static IN_CHILD void close_below(unsigned end, int fd)
 {
 	if (fd >= 0 && (unsigned)fd < end)
 		psys_close(fd);
 }
 
 /* A detached helper has copied the table before it got a pidfd: the number may be the caller's. */
-PSYS_UNINSTRUMENTED void aspw_descriptors_close_copies(struct control *control, unsigned end)
+IN_CHILD void aspw_descriptors_close_copies(struct control *control, unsigned end)
 {
 	if (!control->request.detached)
 		close_below(end, control->helper_pidfd);
@@ -99,7 +101,7 @@ PSYS_UNINSTRUMENTED void aspw_descriptors_close_copies(struct control *control, 
 
 /* Descriptors from keep_below up are not copied, so nobody has to close them. The table of a child
  * that is killed meanwhile is only closed: neither the parent nor its threads notice. */
-static PSYS_UNINSTRUMENTED int unshare_table(struct control *control)
+static IN_CHILD int unshare_table(struct control *control)
 {
 	int r = psys_close_range(control->request.keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
 
@@ -116,7 +118,7 @@ static PSYS_UNINSTRUMENTED int unshare_table(struct control *control)
 }
 
 /* True if the library has the number in the parent's table: it is none of the caller's. */
-static PSYS_UNINSTRUMENTED bool is_own(struct control *control, int number)
+static IN_CHILD bool is_own(struct control *control, int number)
 {
 	if (number == control->pidfd || number == control->helper_pidfd ||
 	    number == control->caller_pidfd)
@@ -128,7 +130,7 @@ static PSYS_UNINSTRUMENTED bool is_own(struct control *control, int number)
 }
 
 /* All that was not copied. What is not open the action finds closed, and says so. */
-static PSYS_UNINSTRUMENTED int fetch(struct control *control)
+static IN_CHILD int fetch(struct control *control)
 {
 	const int pidfd = open_thread(control->request.caller);
 	int r = pidfd < 0 ? pidfd : 0;
@@ -145,7 +147,7 @@ static PSYS_UNINSTRUMENTED int fetch(struct control *control)
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspw_descriptors_unshare(struct control *control)
+IN_CHILD int aspw_descriptors_unshare(struct control *control)
 {
 	const bool fetches = may_fetch(control);
 
@@ -164,7 +166,7 @@ PSYS_UNINSTRUMENTED int aspw_descriptors_unshare(struct control *control)
 
 /* --- the parent ------------------------------------------------------------------- */
 
-static PSYS_UNINSTRUMENTED int make_pipe(struct child_fd *fd)
+static IN_ANY int make_pipe(struct child_fd *fd)
 {
 	const bool child_writes = fd->kind == CHILD_WRITES;
 	int ends[2] = { -1, -1 };
@@ -179,7 +181,7 @@ static PSYS_UNINSTRUMENTED int make_pipe(struct child_fd *fd)
 	return r < 0 ? r : 0;
 }
 
-PSYS_UNINSTRUMENTED int aspw_descriptors_make(struct control *control)
+IN_ANY int aspw_descriptors_make(struct control *control)
 {
 	bool is_far = false;
 
@@ -198,7 +200,7 @@ PSYS_UNINSTRUMENTED int aspw_descriptors_make(struct control *control)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED void aspw_descriptors_close(struct control *control, bool also_parents)
+IN_SERVER void aspw_descriptors_close(struct control *control, bool also_parents)
 {
 	for (struct child_fd *fd = NULL; (fd = next_fd(control, fd));) {
 		if (fd->kind == CALLERS_FD || fd->fd < 0)

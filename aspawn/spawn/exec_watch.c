@@ -4,13 +4,13 @@
 
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "deadline.h"
 #include "stack.h"
 
 enum { UNSUPPORTED = 1 }; /* any other value of the word has the kernel's format */
 
-PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_map(void *address, int flags, int fd,
-						      int64_t offset)
+IN_ANY struct exec_watch *aspw_watch_map(void *address, int flags, int fd, int64_t offset)
 {
 	void *page = psys_mmap(address, WATCH_SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE,
 			       flags | (address ? PSYS_MAP_FIXED : 0), fd, offset);
@@ -18,7 +18,7 @@ PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_map(void *address, int flags, 
 	return PSYS_IS_ERROR(page) ? NULL : page;
 }
 
-PSYS_UNINSTRUMENTED void aspw_watch_free(struct exec_watch **watch, bool is_placed)
+IN_ANY void aspw_watch_free(struct exec_watch **watch, bool is_placed)
 {
 	struct exec_watch *old = *watch;
 
@@ -32,12 +32,12 @@ PSYS_UNINSTRUMENTED void aspw_watch_free(struct exec_watch **watch, bool is_plac
 }
 
 /* EINVAL: of the size, which the kernel looks at first. A filter may forbid gettid(). */
-PSYS_UNINSTRUMENTED bool aspw_watch_may_work(void)
+IN_ANY bool aspw_watch_may_work(void)
 {
 	return psys_set_robust_list(NULL, 0) == -PSYS_EINVAL && psys_gettid() > 0;
 }
 
-PSYS_UNINSTRUMENTED void aspw_watch_begin(struct exec_watch *watch)
+IN_CHILD void aspw_watch_begin(struct exec_watch *watch)
 {
 	const int tid = psys_gettid();
 
@@ -55,7 +55,7 @@ PSYS_UNINSTRUMENTED void aspw_watch_begin(struct exec_watch *watch)
 	psys_futex((int *)&watch->word, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-PSYS_UNINSTRUMENTED int aspw_watch_wait(struct exec_watch *watch, int pid, int64_t deadline)
+IN_SERVER int aspw_watch_wait(struct exec_watch *watch, int pid, int64_t deadline)
 {
 	for (;;) {
 		unsigned seen = __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE);

@@ -4,12 +4,13 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "deadline.h"
 
 /* linux/ptrace.h; the status has an event above the signal. */
 enum { DETACH = 17, GETSIGINFO = 0x4202, EVENT = 8 };
 
-PSYS_UNINSTRUMENTED int aspw_child_has_ended(int pidfd, int pid)
+IN_ANY int aspw_child_has_ended(int pidfd, int pid)
 {
 	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL);
 	struct psys_siginfo info;
@@ -24,12 +25,12 @@ PSYS_UNINSTRUMENTED int aspw_child_has_ended(int pidfd, int pid)
 }
 
 /* True if a filter refuses the call: the kernel itself answers EBADF for this descriptor. */
-static PSYS_UNINSTRUMENTED bool is_filtered(void)
+static IN_ANY bool is_filtered(void)
 {
 	return psys_pidfd_send_signal(-1, 0, NULL, 0) != -PSYS_EBADF;
 }
 
-PSYS_UNINSTRUMENTED int aspw_signal_by_pidfd(int pidfd, int signal, unsigned flags)
+IN_ANY int aspw_signal_by_pidfd(int pidfd, int signal, unsigned flags)
 {
 	const int r = pidfd < 0 ? -PSYS_ENOSYS : psys_pidfd_send_signal(pidfd, signal, NULL, flags);
 
@@ -38,7 +39,7 @@ PSYS_UNINSTRUMENTED int aspw_signal_by_pidfd(int pidfd, int signal, unsigned fla
 
 /* A filter's refusal hides the ESRCH of a reaped child: so waitid(2) must find the child's
  * number. */
-PSYS_UNINSTRUMENTED int aspw_send_signal(int pidfd, int pid, int signal, bool to_group)
+IN_ANY int aspw_send_signal(int pidfd, int pid, int signal, bool to_group)
 {
 	const unsigned flags = to_group ? PSYS_PIDFD_SIGNAL_PROCESS_GROUP : 0;
 	int r = aspw_signal_by_pidfd(pidfd, signal, flags);
@@ -53,7 +54,7 @@ PSYS_UNINSTRUMENTED int aspw_send_signal(int pidfd, int pid, int signal, bool to
 
 /* True for the SIGTRAP that the kernel sends after each exec of a tracee, in the name of the
  * process: it is for the tracer. The SIGTRAP of a breakpoint, or of raise(3), has another code. */
-static PSYS_UNINSTRUMENTED bool is_of_exec(int pid, int signal)
+static IN_ANY bool is_of_exec(int pid, int signal)
 {
 	struct psys_siginfo cause;
 
@@ -61,7 +62,7 @@ static PSYS_UNINSTRUMENTED bool is_of_exec(int pid, int signal)
 	       (psys_ptrace(GETSIGINFO, pid, NULL, &cause) < 0 || cause.code == 0 /* SI_USER */);
 }
 
-PSYS_UNINSTRUMENTED int aspw_detach(const struct psys_siginfo *stop)
+IN_ANY int aspw_detach(const struct psys_siginfo *stop)
 {
 	const int pid = stop->u.child.pid, status = stop->u.child.status;
 	const bool is_for_tracer = status >> EVENT || is_of_exec(pid, status);
@@ -70,7 +71,7 @@ PSYS_UNINSTRUMENTED int aspw_detach(const struct psys_siginfo *stop)
 				(void *)(uintptr_t)(is_for_tracer ? 0 : (unsigned)status));
 }
 
-PSYS_UNINSTRUMENTED int aspw_await_reaped(int pidfd, int64_t deadline)
+IN_SERVER int aspw_await_reaped(int pidfd, int64_t deadline)
 {
 	/* POLLHUP is always reported. */
 	const int r = pidfd < 0 ? -PSYS_EBADF : aspw_deadline_poll(pidfd, 0, deadline);
@@ -78,7 +79,7 @@ PSYS_UNINSTRUMENTED int aspw_await_reaped(int pidfd, int64_t deadline)
 	return r < 0 ? r : r & PSYS_POLLHUP ? 0 : -PSYS_EBADF;
 }
 
-PSYS_UNINSTRUMENTED int aspw_reaped_status(int pidfd, int *status)
+IN_SERVER int aspw_reaped_status(int pidfd, int *status)
 {
 	struct psys_pidfd_info info;
 	int r = -PSYS_ESRCH;

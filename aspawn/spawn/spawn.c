@@ -33,11 +33,11 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "descriptor_table.h"
 #include "exec_watch.h"
 
-PSYS_UNINSTRUMENTED struct control *aspw_spawn_begin(const struct request *wanted,
-						     const struct Stack_t *stack)
+IN_SERVER struct control *aspw_spawn_begin(const struct request *wanted, const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
 
@@ -52,7 +52,7 @@ PSYS_UNINSTRUMENTED struct control *aspw_spawn_begin(const struct request *wante
 	return control;
 }
 
-PSYS_UNINSTRUMENTED long aspw_spawn_end(struct control *control, long pid)
+IN_SERVER long aspw_spawn_end(struct control *control, long pid)
 {
 	if (pid >= 0 && control->flags & PSYS_CLONE_FILES)
 		aspw_stack_await_blocked(control, &stack_state(&control->stack)->use, SHARES_FILES);

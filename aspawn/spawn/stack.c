@@ -4,6 +4,7 @@
 
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "deadline.h"
 #include "pidfd.h"
 
@@ -15,14 +16,14 @@ __attribute__((weak, visibility("default"))) void
 __asan_unpoison_memory_region(const volatile void *addr, size_t size);
 
 /* A stack may have a size and no address, if a fork came between the two stores: it is unused. */
-static PSYS_UNINSTRUMENTED bool is_stack(const struct Stack_t *stack)
+static IN_SERVER bool is_stack(const struct Stack_t *stack)
 {
 	return (stack->size > STACK_LOWEST && stack->size % STACK_UNIT == 0) ||
 	       (!stack->addr && stack->size == 0);
 }
 
 /* Clears the address before it unmaps: another thread may fork in between. */
-static PSYS_UNINSTRUMENTED void unmap(struct Stack_t *stack)
+static IN_SERVER void unmap(struct Stack_t *stack)
 {
 	const struct Stack_t old = *stack;
 
@@ -33,7 +34,7 @@ static PSYS_UNINSTRUMENTED void unmap(struct Stack_t *stack)
 }
 
 /* Maps a stack in place of the old one. */
-static PSYS_UNINSTRUMENTED int map(struct Stack_t *stack, size_t size)
+static IN_SERVER int map(struct Stack_t *stack, size_t size)
 {
 	char *addr = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
 			       PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS | PSYS_MAP_STACK, -1, 0);
@@ -54,7 +55,7 @@ static PSYS_UNINSTRUMENTED int map(struct Stack_t *stack, size_t size)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED int aspw_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len)
+IN_SERVER int aspw_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len)
 {
 	size_t size = sizeof(struct control) + STACK_OWN + 2 * STACK_ALIGN + STACK_LOWEST +
 		      STACK_UNIT - 1;
@@ -78,19 +79,19 @@ PSYS_UNINSTRUMENTED int aspw_stack_reserve(struct Stack_t *stack, size_t reserve
 }
 
 /* Needed where the kernel did not clear the stack's word. */
-PSYS_UNINSTRUMENTED bool aspw_child_is_gone(int pid)
+IN_SERVER bool aspw_child_is_gone(int pid)
 {
 	return pid && /* otherwise the parent is still in aspawn() and has not stored it */
 	       (aspw_child_has_ended(-1, pid) > 0 || psys_kill(pid, 0) == -PSYS_ESRCH);
 }
 
-static PSYS_UNINSTRUMENTED bool is_there(const int *word, const int *pid)
+static IN_SERVER bool is_there(const int *word, const int *pid)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE) &&
 	       !aspw_child_is_gone(__atomic_load_n(pid, __ATOMIC_ACQUIRE));
 }
 
-PSYS_UNINSTRUMENTED int *aspw_stack_has(const struct Stack_t *stack, int users)
+IN_SERVER int *aspw_stack_has(const struct Stack_t *stack, int users)
 {
 	if (!stack || !stack->addr || !is_stack(stack))
 		return NULL;
@@ -101,14 +102,14 @@ PSYS_UNINSTRUMENTED int *aspw_stack_has(const struct Stack_t *stack, int users)
 									   NULL;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_stack_busy(const struct Stack_t *stack)
+IN_SERVER int aspawn_stack_busy(const struct Stack_t *stack)
 {
 	return aspw_stack_has(stack, STACK_CHILD | STACK_HELPER) != NULL;
 }
 
 /* Waits by __WCLONE, unless the number is 0: if somebody else has reaped it, and an ordinary child has its
  * number now, that child is not touched. Returns false with WNOHANG, if it has not ended. */
-static PSYS_UNINSTRUMENTED bool reap_clone(int *pid, int options)
+static IN_SERVER bool reap_clone(int *pid, int options)
 {
 	struct psys_siginfo info;
 
@@ -124,7 +125,7 @@ static PSYS_UNINSTRUMENTED bool reap_clone(int *pid, int options)
 	return true;
 }
 
-PSYS_UNINSTRUMENTED void aspw_stack_reap_abandoned(const struct Stack_t *stack)
+IN_SERVER void aspw_stack_reap_abandoned(const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
 
@@ -132,7 +133,7 @@ PSYS_UNINSTRUMENTED void aspw_stack_reap_abandoned(const struct Stack_t *stack)
 	reap_clone(&state->abandoned[1], 0);
 }
 
-static PSYS_UNINSTRUMENTED bool reap_helper(struct stack_state *state, int options)
+static IN_SERVER bool reap_helper(struct stack_state *state, int options)
 {
 	if (state->helped == PRIVATE_AUTOREAPED)
 		state->helper_pid = 0;
@@ -143,12 +144,12 @@ static PSYS_UNINSTRUMENTED bool reap_helper(struct stack_state *state, int optio
 	return true;
 }
 
-PSYS_UNINSTRUMENTED void aspw_stack_reap_helper(const struct Stack_t *stack)
+IN_SERVER void aspw_stack_reap_helper(const struct Stack_t *stack)
 {
 	reap_helper(stack_state(stack), 0);
 }
 
-PSYS_UNINSTRUMENTED int aspw_stack_helper_status(const struct Stack_t *stack, int pidfd)
+IN_SERVER int aspw_stack_helper_status(const struct Stack_t *stack, int pidfd)
 {
 	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE);
 	struct psys_siginfo info;
@@ -162,7 +163,7 @@ PSYS_UNINSTRUMENTED int aspw_stack_helper_status(const struct Stack_t *stack, in
 	return info.u.child.pid ? aspw_wait_status(&info) : status;
 }
 
-PSYS_UNINSTRUMENTED int aspw_stack_take_back(const struct Stack_t *stack, int options)
+IN_SERVER int aspw_stack_take_back(const struct Stack_t *stack, int options)
 {
 	if (!is_stack(stack))
 		return -PSYS_EINVAL;
@@ -173,7 +174,7 @@ PSYS_UNINSTRUMENTED int aspw_stack_take_back(const struct Stack_t *stack, int op
 }
 
 /* Proves the number by __WCLONE, as reap_clone() does. */
-PSYS_UNINSTRUMENTED void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, int signal)
+IN_SERVER void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, int signal)
 {
 	const int pid = stack_state(stack)->helper_pid;
 	struct psys_siginfo info;
@@ -187,8 +188,7 @@ PSYS_UNINSTRUMENTED void aspw_stack_signal_helper(const struct Stack_t *stack, i
 		psys_kill(pid, signal);
 }
 
-PSYS_UNINSTRUMENTED int aspw_stack_await(const struct Stack_t *stack, int users, int value,
-					 int64_t deadline)
+IN_SERVER int aspw_stack_await(const struct Stack_t *stack, int users, int value, int64_t deadline)
 {
 	int *word;
 
@@ -206,8 +206,7 @@ PSYS_UNINSTRUMENTED int aspw_stack_await(const struct Stack_t *stack, int users,
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED void aspw_stack_await_blocked(const struct control *control, int *word,
-						  int value)
+IN_SERVER void aspw_stack_await_blocked(const struct control *control, int *word, int value)
 {
 	static const struct psys_timespec usual = { 0, 5000000 };
 	const struct stack_state *state = stack_state(&control->stack);
@@ -222,12 +221,12 @@ PSYS_UNINSTRUMENTED void aspw_stack_await_blocked(const struct control *control,
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_stack_wait(const struct Stack_t *stack, int64_t timeout_ms)
+IN_SERVER int aspawn_stack_wait(const struct Stack_t *stack, int64_t timeout_ms)
 {
 	return aspw_stack_await_end(stack, STACK_CHILD | STACK_HELPER, aspw_deadline_in(timeout_ms));
 }
 
-PSYS_UNINSTRUMENTED int aspawn_stack_release(struct Stack_t *stack)
+IN_SERVER int aspawn_stack_release(struct Stack_t *stack)
 {
 	const int r = stack ? aspw_stack_take_back(stack, 0) : -PSYS_EINVAL;
 

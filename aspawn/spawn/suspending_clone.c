@@ -6,6 +6,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "clone.h"
 #include "exec_watch.h"
 #include "pidfd.h"
@@ -13,7 +14,7 @@
 
 /* Until its exec the child has no exit signal, so that no wait but this sees its end: by a number that
  * is no ordinary child's (wait(2), __WCLONE). The caller's child is not the helper's to wait for. */
-static PSYS_UNINSTRUMENTED bool first_has_ended(const struct control *control, int pid)
+static IN_ANY bool first_has_ended(const struct control *control, int pid)
 {
 	struct psys_pollfd end = { control->pidfd, PSYS_POLLIN, 0 };
 	struct psys_timespec at_once = { 0, 0 };
@@ -29,7 +30,7 @@ static PSYS_UNINSTRUMENTED bool first_has_ended(const struct control *control, i
 
 /* Returns when the child has left the stack. Its parent was not suspended where clone3 is missing,
  * and a sandbox may not clear the word. */
-static PSYS_UNINSTRUMENTED void await_exec(const struct control *control, int pid)
+static IN_ANY void await_exec(const struct control *control, int pid)
 {
 	const struct psys_timespec nap = { 0, 1000000 };
 	int *word = &stack_state(&control->stack)->use, use;
@@ -43,7 +44,7 @@ static PSYS_UNINSTRUMENTED void await_exec(const struct control *control, int pi
 
 /* True if the child has executed the program. A child that was killed within its exec has kept its exit
  * signal: its parent would hear of no end. */
-static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int pid)
+static IN_ANY bool has_executed(const struct control *control, int pid)
 {
 	struct psys_siginfo info;
 
@@ -54,7 +55,7 @@ static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int 
 }
 
 /* True if the caller cannot have taken the child's number, so that there may be another child. */
-static PSYS_UNINSTRUMENTED bool may_try_again(struct stack_state *state)
+static IN_ANY bool may_try_again(struct stack_state *state)
 {
 	int in_cgroup = SUSPENDS;
 
@@ -64,7 +65,7 @@ static PSYS_UNINSTRUMENTED bool may_try_again(struct stack_state *state)
 }
 
 /* A child that is not the one that was wanted. The caller's is for the caller to reap. */
-static PSYS_UNINSTRUMENTED void abandon(const struct control *control, int pid)
+static IN_ANY void abandon(const struct control *control, int pid)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct psys_siginfo info;
@@ -84,7 +85,7 @@ static PSYS_UNINSTRUMENTED void abandon(const struct control *control, int pid)
 /* Clones a child that executes the image, or begins in a cgroup. Returns its number, or why another
  * child is to be tried: from Linux 6.14 on the kernel kills each child that is cloned into a cgroup
  * which was killed more often than the parent's (kill_seq). */
-static PSYS_UNINSTRUMENTED long try_first(struct control *control)
+static IN_ANY long try_first(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const bool executes = control->request.memory == MEMORY_EXECUTED;
@@ -109,7 +110,7 @@ static PSYS_UNINSTRUMENTED long try_first(struct control *control)
 	return pid > 0 ? -PSYS_ECHILD : pid;
 }
 
-PSYS_UNINSTRUMENTED long aspw_clone_first(struct control *control)
+IN_ANY long aspw_clone_first(struct control *control)
 {
 	struct request *request = &control->request;
 	struct stack_state *state = stack_state(&control->stack);

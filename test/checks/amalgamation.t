@@ -105,7 +105,7 @@ has_all_properties()
 # its canary there.
 children_have_no_protector()
 {
-	sed -n 's/^\(static \)*PSYS_UNINSTRUMENTED .*[ *]\([a-z_0-9]*\)(.*/\2/p' "$work/aspawn.c" >"$work/marked"
+	sed -n 's/^\(static \)*\(PSYS_UNINSTRUMENTED\|IN_[A-Z]*\) .*[ *]\([a-z_0-9]*\)(.*/\3/p' "$work/aspawn.c" >"$work/marked"
 	in_work "$@" -O0 -fno-pic -fstack-protector-all -c aspawn.c -o c.o &&
 		llvm-objdump --disassemble --reloc "$work/c.o" | awk -v marked="$work/marked" '
 		/^[0-9a-f]+ <.*>:$/ { name = substr($2, 2, length($2) - 3) }

@@ -82,6 +82,7 @@ check "the core includes no foreign header" core_includes_no_foreign_header
 check "syscall/ knows of no spawning" syscall_knows_no_spawning
 check "a directory of aspawn/ includes only those below it" directories_include_no_higher_one
 check "aspawn/spawn/ and helper/ know of no commands" spawn_knows_no_commands
+check "functions call what may run in their process: aspawn/marks.h" test/checks/marks.py
 check "only aspawn/queue/ knows of the queue" commands_know_no_queue
 check "only arch.h distinguishes architectures" architectures_stay_in_their_directories
 check "architectures share files in arch/shared/ only" architectures_share_by_shared

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * In which process a function may run. A function without a mark runs in the caller alone, and may be
+ * instrumented. Marked functions are not: each of these processes may share the caller's memory, and
+ * the thread pointer of one of its threads. test/checks/layering.t checks which functions they call.
+ */
+#ifndef ASPAWN_MARKS_H
+#define ASPAWN_MARKS_H
+
+#include <syscall/base.h>
+
+#define IN_CHILD PSYS_UNINSTRUMENTED  /* in a child, its copy of the memory, or the image */
+#define IN_HELPER PSYS_UNINSTRUMENTED /* in a helper */
+#define IN_SERVER PSYS_UNINSTRUMENTED /* in the server of a queue, or in the caller */
+#define IN_ANY PSYS_UNINSTRUMENTED    /* in each of them */
+
+#endif
