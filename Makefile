@@ -151,7 +151,7 @@ $(BUILD_DIR)/aspawn/child/image.o: $(image)
 $(BUILD_DIR)/aspawn/child/image.o: core += @$(image).build $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')
 
 include compat/compat.mk
-include test/test.mk test/coverage.mk
+include test/test.mk test/proofs/coverage.mk
 include bench/bench.mk
 include examples/examples.mk
 include packaging/dist.mk packaging/cmake.mk tools/site.mk
@@ -253,8 +253,8 @@ lint: ## clang-format, gofmt, clang-tidy, shellcheck, flake8, and the check of t
 	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) $(wildcard compat/preload/*.c) -- -std=c11 -Iinclude -Icompat/popen_noshell/include
 	test/prove test/checks/layering.t
 
-analyze: ## gcc -fanalyzer, cppcheck, ruff, mypy, clippy, go vet; test/analysis/answers.txt has what is wrong of it
-	test/prove --timer -v test/analysis/analyze.py
+analyze: ## gcc -fanalyzer, cppcheck, ruff, mypy, clippy, go vet; test/proofs/analysis/answers.txt has what is wrong of it
+	test/prove --timer -v test/proofs/analysis/analyze.py
 
 format: ## clang-format and gofmt, in place
 	clang-format -i $(call tracked,'*.c' '*.h' '*.cc')

@@ -54,22 +54,22 @@ recipes: dist ## recipes for RPM, Conan and Meson, with the sum of the archive, 
 	sum=$$(sha256sum <$(BUILD_DIR)/$(dist).tar.gz) && find $(recipes) -type f -exec sed -i $(call pc_value,VERSION,$(VERSION)) \
 		$(call pc_value,ADDRESS,$(shell sed -n 's/^ADDRESS=//p' RELEASE)) $(call pc_value,DOWNLOAD,$(DOWNLOAD)) \
 		-e "s/@SHA256@/$${sum%% *}/" {} +
-	cp test/consumers/*.c test/consumers/*.cc test/consumers/cmake-find-package/CMakeLists.txt $(recipes)/conan/test_package
+	cp test/packages/consumers/*.c test/packages/consumers/*.cc test/packages/consumers/cmake-find-package/CMakeLists.txt $(recipes)/conan/test_package
 
 .PHONY: test-amalgamation test-dist test-release test-release-bare test-recipes
 test-amalgamation: ## the amalgamation, by each compiler for each architecture, and the suite with them
-	test/prove --timer -j2 $(wildcard test/amalgamation/*.t)
+	test/prove --timer -j2 $(wildcard test/packages/amalgamation/*.t)
 
 test-dist: ## the archive: unpacked, built and tested without git
-	test/prove --timer test/dist.t
+	test/prove --timer test/packages/dist.t
 
 # test/packages/install first.
 test-release: ## the files of a release: made in two places, compared, signed and verified
-	test/prove --timer test/release.t
+	test/prove --timer test/packages/release.t
 
 # As root, with debootstrap.
 test-release-bare: ## the same on a bare Debian 12, by root and by a user
-	test/prove --timer test/bare/release.t
+	test/prove --timer test/packages/bare/release.t
 
 # As root, test/packages/install first.
 test-recipes: ## the recipes for RPM, Conan and Meson: what they build is used by programs

@@ -63,32 +63,32 @@ test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address
 
 # JOBS=100000 for more.
 JOBS ?= 5000
-queue_child := $(BUILD_DIR)/test/queue/child
-queue_model := $(BUILD_DIR)/test/queue/model
-$(BUILD_DIR)/test/queue/child.o: test/queue/child.c $(built)
+queue_child := $(BUILD_DIR)/test/proofs/queue/child
+queue_model := $(BUILD_DIR)/test/proofs/queue/model
+$(BUILD_DIR)/test/proofs/queue/child.o: test/proofs/queue/child.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
 
-$(queue_child): $(BUILD_DIR)/test/queue/child.o $(BUILD_DIR)/syscall/start.o $(archive)
+$(queue_child): $(BUILD_DIR)/test/proofs/queue/child.o $(BUILD_DIR)/syscall/start.o $(archive)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
 
-$(queue_model): $(BUILD_DIR)/test/with-libc/queue/model.o $(archive)
+$(queue_model): $(BUILD_DIR)/test/with-libc/proofs/queue/model.o $(archive)
 	@mkdir -p $(@D)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
 .PHONY: test-queue test-queue-races
 test-queue: $(queue_model) $(queue_child) ## random jobs of 8 threads against a model, while the server is killed: JOBS=5000
-	JOBS=$(JOBS) test/prove --timer test/queue/model.t test/queue/local.t
+	JOBS=$(JOBS) test/prove --timer test/proofs/queue/model.t test/proofs/queue/local.t
 
 test-queue-races: $(queue_child) ## the same in one process, under ThreadSanitizer
-	$(MAKE) $(BUILD_DIR)/races/test/queue/model BUILD_DIR=$(BUILD_DIR)/races SANITIZE=thread \
+	$(MAKE) $(BUILD_DIR)/races/test/proofs/queue/model BUILD_DIR=$(BUILD_DIR)/races SANITIZE=thread \
 		CFLAGS='-O1 -g' CPPFLAGS=-DASPAWN_QUEUE_VISIBLE
-	JOBS=$(JOBS) QUEUE_MODEL=$(abspath $(BUILD_DIR))/races/test/queue/model test/prove --timer test/queue/local.t
+	JOBS=$(JOBS) QUEUE_MODEL=$(abspath $(BUILD_DIR))/races/test/proofs/queue/model test/prove --timer test/proofs/queue/local.t
 
 # MODELS="stack weak" for some only; WHOLE=1 for all states of the queue's.
 .PHONY: test-models
 test-models: ## models of the protocols, and their mutants, by spin: a minute
-	test/prove --timer -v test/models/models.py$(if $(MODELS), :: $(MODELS))
+	test/prove --timer -v test/proofs/models/models.py$(if $(MODELS), :: $(MODELS))
 
 # TOOLCHAINS=1: what a missing compiler or tool leaves out is a skip, and ffi.t, which is for tools
 # alone, is run too.
@@ -96,7 +96,7 @@ test-checks: all $(BUILD_DIR)/syscall/start.o ## what the libraries contain, wha
 	test/prove -j2 $(filter-out $(if $(TOOLCHAINS),,test/checks/ffi.t),$(wildcard test/checks/*.t))
 
 test-documents: all compat ## the programs and fragments that README.md and the man pages show
-	test/prove test/documents/documents.t
+	test/prove test/users/documents/documents.t
 
 # Gcc 12, clang 14 and 19, gcc for other architectures, Universal Ctags, bindgen, rustc, and for Python
 # cffi, clang and jsonschema. COMPILERS=gcc: the amalgamation is compiled by that alone.
@@ -107,29 +107,29 @@ test-toolchains: ## test-checks and test-documents, with the compilers and tools
 # As root, with debootstrap. MATRIX=all for all combinations, and for a load, in more than an hour.
 .PHONY: test-readme
 test-readme: ## the commands that README.md begins with, on a bare Debian 12 and 13, as root in a container and as a user
-	test/prove --timer test/bare/readme.t
+	test/prove --timer test/packages/bare/readme.t
 
 test-users: all ## a binding for another language
 	test/prove $(wildcard test/users/*.t)
 
-# SECONDS=20 for all targets together; test/fuzz/build.sh builds them.
+# SECONDS=20 for all targets together; test/proofs/fuzz/build.sh builds them.
 SECONDS ?= 60
 .PHONY: fuzz test-fuzz-corpus
-fuzz: ## random inputs for what test/fuzz lists, for SECONDS=60; before that the inputs of test-fuzz-corpus
-	SECONDS_OF_ALL=$(SECONDS) test/prove --timer -v test/fuzz/fuzz.t
+fuzz: ## random inputs for what test/proofs/fuzz lists, for SECONDS=60; before that the inputs of test-fuzz-corpus
+	SECONDS_OF_ALL=$(SECONDS) test/prove --timer -v test/proofs/fuzz/fuzz.t
 
 test-fuzz-corpus: ## what fuzzing has found, and what reaches most: seconds
-	test/prove --timer test/fuzz/fuzz.t
+	test/prove --timer test/proofs/fuzz/fuzz.t
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
 	$(summary) TOOLCHAINS=1 MATRIX=all RUNS=5 -- test test-suite-repeated test-trees test-build test-queue test-queue-races test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
 
 test-build: ## make and make install with other compilers, users, settings and paths
-	test/prove --timer -v test/build.t
+	test/prove --timer -v test/packages/build.t
 
 test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
-	test/prove --timer -v test/compilers.t
+	test/prove --timer -v test/packages/compilers.t
 
 test-sanitized: ## the suite under ASan and UBSan
 	$(summary) SANITIZE=address,undefined BUILD_DIR=$(BUILD_DIR)/sanitized CFLAGS='-O1 -g' -- test-hosted test-compat-linked
@@ -137,12 +137,12 @@ test-sanitized: ## the suite under ASan and UBSan
 # TARGETS="riscv64 s390x" for some only.
 .PHONY: test-emulated
 test-emulated: cross-all ## the suite of every architecture under qemu-user, where memory is a copy
-	SUITE_QUICK=1 test/prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(BUILD_DIR)/$(name)/suite:$($(name).emulator)$(addprefix :,$($(name).cc)))
+	SUITE_QUICK=1 test/prove --timer -j2 --exec test/machines/emulated $(foreach name,$(sort $(TARGETS)),$(BUILD_DIR)/$(name)/suite:$($(name).emulator)$(addprefix :,$($(name).cc)))
 
-# PAIRS="x86_64-on-amd64-5.10" for some only. As root, test/kernels/install first.
+# PAIRS="x86_64-on-amd64-5.10" for some only. As root, test/machines/kernels/install first.
 .PHONY: test-kernels test-kernels-newest
 test-kernels: cross-all $(BUILD_DIR)/examples/runner ## the suite as the init of real kernels, under QEMU
-	test/kernels/run $(PAIRS)
+	test/machines/kernels/run $(PAIRS)
 
 # What CI boots: of each architecture the newest kernel, and those of Debian 11, 12 and 13.
 newest := x86_64-on-amd64-5.10 x86_64-on-amd64-6.1 x86_64-on-amd64-6.12 x86_64-on-amd64-new \
@@ -163,10 +163,10 @@ rare := aarch64_be armeb m68k mips64 mipsn32 powerpc riscv32 sh4 sparc64
 test-emulated-rest: ## test-emulated for the targets that test-kernels-newest does not boot, without rare ones
 	$(MAKE) test-emulated TARGETS='$(filter-out $(rare) $(booted),$(sort $(TARGETS)))'
 
-# As root, test/consumers/install first.
+# As root, test/packages/consumers/install first.
 .PHONY: test-consumers
 test-consumers: all compat ## projects of CMake, Meson, Zig and make, and users' programs
-	test/prove --timer test/consumers/users.t test/consumers/consumers.t
+	test/prove --timer test/packages/consumers/users.t test/packages/consumers/consumers.t
 
 .PHONY: test-headers reference
 reference: ## what the headers say elsewhere: have.h, doc/syscalls.md, doc/interface.json, aspawn_action(3)
@@ -176,7 +176,7 @@ reference: ## what the headers say elsewhere: have.h, doc/syscalls.md, doc/inter
 	tools/derive.py
 
 test-headers: ## the library's numbers, values and structures against the kernel's headers
-	test/prove --timer test/headers/headers.t
+	test/prove --timer test/machines/headers/headers.t
 
 # The drop-ins. What the standard says of the functions is tested with the libc's own
 # too: the tests are right if these pass, and the drop-ins are if there is no difference.
@@ -191,20 +191,20 @@ $(compat_suite): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-li
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
 .PHONY: test-compat test-compat-linked test-programs test-programs-notice fuzz-compat
-# PROGRAMS="make gawk" for some only. As root, test/programs/install first. The slow first.
-PROGRAMS ?= python make perl git php $(filter-out python make perl git php,$(basename $(notdir $(wildcard test/programs/*.t))))
+# PROGRAMS="make gawk" for some only. As root, test/users/programs/install first. The slow first.
+PROGRAMS ?= python make perl git php $(filter-out python make perl git php,$(basename $(notdir $(wildcard test/users/programs/*.t))))
 test-programs: $(preload) ## test suites of programs, test by test, without and with the preload
 	@rm -rf $(BUILD_DIR)/programs
-	test/prove --timer -j3 $(PROGRAMS:%=test/programs/%.t)
+	test/prove --timer -j3 $(PROGRAMS:%=test/users/programs/%.t)
 	@cat $(BUILD_DIR)/programs/* 2>/dev/null || true
 
 broken := $(BUILD_DIR)/test/broken.so
-$(broken): test/programs/broken.c
+$(broken): test/users/programs/broken.c
 	@mkdir -p $(@D)
 	$(CC) $(common) $(linker) $(CFLAGS) -fPIC -shared -o $@ $<
 
 test-programs-notice: $(preload) $(broken) ## that each suite of test-programs notices a preload that starts nothing
-	BROKEN=$(abspath $(broken)) test/prove --timer -j3 $(PROGRAMS:%=test/programs/%.t)
+	BROKEN=$(abspath $(broken)) test/prove --timer -j3 $(PROGRAMS:%=test/users/programs/%.t)
 
 # LINES random command lines, by the drop-in and by dash and bash.
 LINES ?= 10000
@@ -232,61 +232,61 @@ test-compat-all: test-compat-linked $(standard) $(preload) all
 	LD_PRELOAD='$(abspath $(preload))' test/prove --exec '' '$(abspath $(standard))'
 	test/prove test/compat/drop-ins.t
 	$(MAKE) test-compat-musl test-programs
-	SUITE_QUICK=1 test/prove --exec test/emulated $(abspath $(compat_suite)):qemu-$(shell uname -m)-static
+	SUITE_QUICK=1 test/prove --exec test/machines/emulated $(abspath $(compat_suite)):qemu-$(shell uname -m)-static
 
-# LANGUAGES="node" for some only. As root, test/bindings/LANGUAGE.install first.
-LANGUAGES ?= $(basename $(notdir $(wildcard test/bindings/*.t)))
+# LANGUAGES="node" for some only. As root, test/packages/bindings/LANGUAGE.install first.
+LANGUAGES ?= $(basename $(notdir $(wildcard test/packages/bindings/*.t)))
 .PHONY: test-bindings test-bindings-suites
 test-bindings: all amalgamation ## the packages for other languages
-	test/prove --timer $(LANGUAGES:%=test/bindings/%.t)
+	test/prove --timer $(LANGUAGES:%=test/packages/bindings/%.t)
 
-# As root, test/bindings/suites/install first.
+# As root, test/packages/bindings/suites/install first.
 test-bindings-suites: test-bindings ## the languages' own suites, without and with the package
-	WHOLE=1 test/prove --timer test/bindings/node.t test/bindings/python.t $(wildcard test/bindings/suites/*.t)
+	WHOLE=1 test/prove --timer test/packages/bindings/node.t test/packages/bindings/python.t $(wildcard test/packages/bindings/suites/*.t)
 
-# RUNTIMES="libuv" for some only. As root, test/ports/install first.
-RUNTIMES ?= $(basename $(notdir $(wildcard test/ports/*.t)))
+# RUNTIMES="libuv" for some only. As root, test/users/ports/install first.
+RUNTIMES ?= $(basename $(notdir $(wildcard test/users/ports/*.t)))
 .PHONY: test-ports bench-ports
 test-ports: amalgamation ## runtimes with the patches of bindings/libuv, by their own tests: 5 minutes
-	test/prove --timer $(RUNTIMES:%=test/ports/%.t)
+	test/prove --timer $(RUNTIMES:%=test/users/ports/%.t)
 
 bench-ports: test-ports ## how long uv_spawn() blocks its caller, with and without the patch
 	for port in $(BUILD_DIR)/ports/libuv1*; do PORT=$$port bindings/libuv/bench || exit 1; done
 
-# As root, test/monitoring/install first. CHECKS=2000 for fewer.
+# As root, test/users/monitoring/install first. CHECKS=2000 for fewer.
 .PHONY: test-monitoring
 test-monitoring: examples ## the examples for monitoring, with its plugins, ssh and a job server: a minute and a half
-	test/prove --timer $(sort $(wildcard test/monitoring/*.t))
+	test/prove --timer $(sort $(wildcard test/users/monitoring/*.t))
 
 # SCENARIOS="run system" for some only.
 .PHONY: test-faults test-faults-all
 faults := $(BUILD_DIR)/faults/scenarios
 test-faults: $(faults) ## each system call fails in turn, for each way to use the library
-	test/prove -v test/faults/faults.py :: $(SCENARIOS)
+	test/prove -v test/proofs/faults/faults.py :: $(SCENARIOS)
 
 test-faults-all: $(faults) ## the same with all errors, and with second failures
-	test/prove -v test/faults/faults.py :: --all $(SCENARIOS)
+	test/prove -v test/proofs/faults/faults.py :: --all $(SCENARIOS)
 
-faults_parts := $(patsubst %,$(BUILD_DIR)/test/with-libc/faults/%.o,harness scenarios) $(compat) $(archive)
+faults_parts := $(patsubst %,$(BUILD_DIR)/test/with-libc/proofs/faults/%.o,harness scenarios) $(compat) $(archive)
 $(faults): $(faults_parts) $(BUILD_DIR)/faults/program
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $(filter-out %/program,$^)
 
-$(BUILD_DIR)/faults/program: $(BUILD_DIR)/test/faults/program.o $(BUILD_DIR)/syscall/start.o $(archive)
+$(BUILD_DIR)/faults/program: $(BUILD_DIR)/test/proofs/faults/program.o $(BUILD_DIR)/syscall/start.o $(archive)
 	@mkdir -p $(@D)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
 	printf 'exec "%s"\n' $(abspath $@) >$(@D)/script && chmod 755 $(@D)/script
 
-$(BUILD_DIR)/test/faults/%.o: test/faults/%.c $(built)
+$(BUILD_DIR)/test/proofs/faults/%.o: test/proofs/faults/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
 
-$(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/popen_noshell/include
+$(BUILD_DIR)/test/with-libc/proofs/faults/%.o: suite_flags += -Icompat/popen_noshell/include
 
 # SCENARIOS="queue user" for some only; INSTANTS=some for a part of the pairs, without mutants.
 .PHONY: test-instants
 test-instants: $(faults) ## two parties of a start are stopped, or killed, at each pair of their system calls: 3 minutes
 	COMPILE='$(CC) $(CFLAGS) $(core)' LINK='$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread' \
-		OBJECTS='$(faults_parts)' test/prove -v test/instants/instants.py :: $(SCENARIOS)
+		OBJECTS='$(faults_parts)' test/prove -v test/proofs/instants/instants.py :: $(SCENARIOS)
 
 # As root, test/packages/install first.
 .PHONY: test-debian
@@ -296,8 +296,8 @@ test-debian: ## the Debian packages: built, checked by lintian, used and purged 
 # test/packages/install first.
 .PHONY: test-abi abi-baseline
 test-abi: all ## that the libraries fit programs linked with the first version of their soname
-	test/prove test/abi/abi.t
+	test/prove test/packages/abi/abi.t
 
 abi-baseline: all ## record what test-abi compares with
 	for library in $(shared:.so=); do \
-		test/abi/record $$library.so test/abi/$${library##*/}-$(SOVERSION).abi || exit 1; done
+		test/packages/abi/record $$library.so test/packages/abi/$${library##*/}-$(SOVERSION).abi || exit 1; done

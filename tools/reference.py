@@ -93,7 +93,7 @@ def architectures():
     """Architecture -> the macros that have.h defines for it."""
     if not shutil.which("clang-19"):
         sys.exit("reference.py: needs clang-19")
-    rows = (ROOT / "test/headers/architectures.txt").read_text()
+    rows = (ROOT / "test/machines/headers/architectures.txt").read_text()
     for name, triple, flags in sorted(re.findall(r"^(\w+) +\w+ +(\S+)(.*)", rows, re.M)):
         macros = subprocess.run(
             ["clang-19", f"--target={triple}", *flags.split(), "-ffreestanding",
@@ -116,7 +116,7 @@ Calls of each architecture: {counts}.
 
 *since* is the kernel version that brought the call, on the first architecture that had it. If an
 architecture lacks a call there is no function: use `#ifdef PSYS_HAVE_<NAME>`.
-`test/headers/exceptions.txt` lists the other numbers of the newest kernel, each with the reason why
+`test/machines/headers/exceptions.txt` lists the other numbers of the newest kernel, each with the reason why
 it has no function.
 
 *action* says where `ASPAWN_SYSCALL` makes the call: *shared*, while the child shares the caller's

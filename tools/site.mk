@@ -19,4 +19,4 @@ dist-site: site ## the same as BUILD_DIR/aspawn-VERSION-site.tar.gz
 .PHONY: test-site
 # As root, WHOLE=1 test/packages/install first.
 test-site: ## the web site: its links, its HTML, and how Chromium shows it
-	test/prove --timer test/site/site.t
+	test/prove --timer test/packages/site/site.t

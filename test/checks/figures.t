@@ -8,7 +8,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEST = ROOT / "test"
-sys.path[:0] = [str(TEST / name) for name in ("analysis", "kernels", "models")]
+sys.path[:0] = [str(TEST / name) for name in ("proofs/analysis", "machines/kernels", "proofs/models")]
 import analyze
 import matrix
 import models
@@ -25,11 +25,11 @@ def bounds():
 
 orders = models.orders()
 mutants = sum(len(models.mutants(model, orders)) for model in models.MODELS)
-inputs = list((TEST / "fuzz/corpus").glob("*/*"))
+inputs = list((TEST / "proofs/fuzz/corpus").glob("*/*"))
 FIGURES = {
     "test-models": f"{len(models.MODELS)} models, {mutants} mutants",
-    "test-instants": f"{count('^[^#+ -].*: .*[.]c$', 'instants/mutants.txt')} mutants",
-    "fuzz": f"{len(list((TEST / 'fuzz').glob('*.c')))} targets, {len(inputs)} inputs",
+    "test-instants": f"{count('^[^#+ -].*: .*[.]c$', 'proofs/instants/mutants.txt')} mutants",
+    "fuzz": f"{len(list((TEST / 'proofs/fuzz').glob('*.c')))} targets, {len(inputs)} inputs",
     "test-kernels": f"{len(matrix.KERNELS)} kernels, {len(matrix.PAIRS)} pairs",
     "analyze": f"{sum(map(len, analyze.read_answers().values()))} answers",
     "test-recipes": f"{len({path.parent for path in (ROOT / 'packaging').glob('*/*')})} recipes",

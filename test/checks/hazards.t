@@ -19,8 +19,8 @@ exists()
 	"make "*)
 		for word in ${1#make }; do
 			case $word in
-			*=*) grep -q "[( ]${word#*=}[,)]" test/faults/scenarios.c ;;
-			*) grep -q "^$word:" Makefile ./*/*.mk ;;
+			*=*) grep -q "[( ]${word#*=}[,)]" test/proofs/faults/scenarios.c ;;
+			*) grep -q "^$word:" Makefile ./*/*.mk test/proofs/*.mk ;;
 			esac || return 1
 		done
 		;;

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "test/bindings")]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "test/packages/bindings")]
 import column
 import derive
 
@@ -128,20 +128,20 @@ def kinds():
     wanted = {constant["value"] for constant in INTERFACE["constants"] if constant["group"] == "aspawn_action_kind"}
     if wanted != set(range(1, len(wanted) + 1)) or wanted != {action["kind"] for action in ACTIONS}:
         yield "the numbers of kinds"
-    scenarios = (ROOT / "test/faults/scenarios.c").read_text()
+    scenarios = (ROOT / "test/proofs/faults/scenarios.c").read_text()
     performed = {action["kind"] for action in ACTIONS if f"{action['macro']}(" in scenarios}
-    yield from (f"test/faults/scenarios.c has no {action['macro']}" for action in ACTIONS
+    yield from (f"test/proofs/faults/scenarios.c has no {action['macro']}" for action in ACTIONS
                 if action["kind"] not in performed)
 
 
 def pointers():
-    """What random bytes must not be: test/fuzz/actions.h sets each operand that is a pointer."""
-    fuzz = (ROOT / "test/fuzz/actions.h").read_text()
+    """What random bytes must not be: test/proofs/fuzz/actions.h sets each operand that is a pointer."""
+    fuzz = (ROOT / "test/proofs/fuzz/actions.h").read_text()
     for action in ACTIONS:
         pointed = [operand["name"] for operand in action["operands"] if "*" in operand["type"] or
                    operand["role"] == "function"]
         if pointed and f"case {action['constant']}:" not in fuzz:
-            yield f"test/fuzz/actions.h has no case {action['constant']}"
+            yield f"test/proofs/fuzz/actions.h has no case {action['constant']}"
 
 
 def promises():
@@ -190,9 +190,9 @@ def lacking():
     yield from (f"doc/bindings.md has {name} twice" for name in set(found) if found.count(name) > 1)
     yield from (f"doc/bindings.md has no row of {name}" for name in rows() if name not in found)
     known = {name.lower() for name in table[0]} - {"in c"}
-    tests = {path.stem: path.read_text() for path in (ROOT / "test/bindings").glob("*.t")}
-    yield from (f"doc/bindings.md has no column for test/bindings/{name}.t" for name in tests.keys() - known)
-    yield from (f"test/bindings/{name}.t does not look up its column" for name in known
+    tests = {path.stem: path.read_text() for path in (ROOT / "test/packages/bindings").glob("*.t")}
+    yield from (f"doc/bindings.md has no column for test/packages/bindings/{name}.t" for name in tests.keys() - known)
+    yield from (f"test/packages/bindings/{name}.t does not look up its column" for name in known
                 if "column.py" not in tests.get(name, ""))
 
 
@@ -206,7 +206,7 @@ check("everything has a text", without_text())
 check("functions and actions name their errors", without_errors())
 check("texts stand alone", out_of_place())
 check("kinds of actions are numbered, and have a scenario", kinds())
-check("actions with pointers are known to test/fuzz", pointers())
+check("actions with pointers are known to test/proofs/fuzz", pointers())
 check("doc/abi.md knows what may grow", promises())
 check("doc/abi.md has the version that has changed a declaration last", forgotten_changes())
 check("the table of languages has all of the interface, and each language", lacking())

@@ -58,7 +58,7 @@ contact_of_debian()
 abi_baseline()
 {
 	for library in libaspawn libpsys; do
-		grep "soname='$library\.so\.$soname'" "test/abi/$library-$soname.abi" || return 1
+		grep "soname='$library\.so\.$soname'" "test/packages/abi/$library-$soname.abi" || return 1
 	done
 }
 

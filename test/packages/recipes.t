@@ -70,7 +70,7 @@ rpm_consumer_runs()
 	logged in_system --install --nodeps $(packages aspawn aspawn-devel aspawn-static aspawn-preload) && in_system --verify --nodeps -a || return
 	library=$(in_system -ql aspawn-devel | sed -n 's|/libaspawn\.so$||p')
 	export PKG_CONFIG_SYSROOT_DIR="$work/system" PKG_CONFIG_LIBDIR="$work/system$library/pkgconfig"
-	mkdir "$work/consumer" && cp test/consumers/*.c test/consumers/*.cc test/consumers/make/Makefile "$work/consumer" &&
+	mkdir "$work/consumer" && cp test/packages/consumers/*.c test/packages/consumers/*.cc test/packages/consumers/make/Makefile "$work/consumer" &&
 		logged make -s -C "$work/consumer" CC=gcc CXX=g++ || return
 	for program in run run-cc both drop-in; do
 		LD_LIBRARY_PATH=$work/system$library "$work/consumer/$program" || return
@@ -119,7 +119,7 @@ conan_refuses_an_altered_archive()
 # From another address, as the archive of the one before is kept.
 meson_builds()
 {
-	mkdir -p "$work/$1/subprojects" && cp test/consumers/*.c test/consumers/*.cc test/consumers/meson-subproject/meson.build "$work/$1" &&
+	mkdir -p "$work/$1/subprojects" && cp test/packages/consumers/*.c test/packages/consumers/*.cc test/packages/consumers/meson-subproject/meson.build "$work/$1" &&
 		sed "s|file://$work/build|file://$2|" "$recipes/meson/aspawn.wrap" >"$work/$1/subprojects/aspawn.wrap" &&
 		cd "$work/$1" && logged meson setup build
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // By Bun and Deno, whose child_process is not Node's: the package must not load the addon, and says so, and all
-// calls are theirs. test/bindings/node.t runs it, and looks for the warning and the exit status.
+// calls are theirs. test/packages/bindings/node.t runs it, and looks for the warning and the exit status.
 'use strict';
 const assert = require('node:assert');
 const childProcess = require('node:child_process');

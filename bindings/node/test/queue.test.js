@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The queue: test/bindings/node.t runs this on the packed one.
+// The queue: test/packages/bindings/node.t runs this on the packed one.
 'use strict';
 const assert = require('node:assert');
 const childProcess = require('node:child_process');

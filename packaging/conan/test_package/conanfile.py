@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Builds and runs the programs of test/consumers, which `make recipes` puts beside it.
+# Builds and runs the programs of test/packages/consumers, which `make recipes` puts beside it.
 import os
 
 from conan import ConanFile

@@ -575,7 +575,7 @@ TEST(a_group_without_processor_time_stops_no_caller)
 	remove_cgroup(&parent);
 }
 
-/* test/kernels/boot puts examples/runner.c there: few machines but its have the controller. */
+/* test/machines/kernels/boot puts examples/runner.c there: few machines but its have the controller. */
 TEST(the_example_says_that_memory_was_out)
 {
 	static const char input[] = "exit 3\nx=x; while :; do x=$x$x; done\n",

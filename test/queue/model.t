@@ -1,4 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: MIT
-# JOBS random jobs, while their server is killed now and then.
-exec "${BUILD_DIR:-build}/test/queue/model" "${BUILD_DIR:-build}/test/queue/child" "${JOBS:-5000}"
