@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 // generate.js PACKAGE: writes to a package what the library's doc/interface.json says. The actions and
 // constants are lib/interface.js for JavaScript and lib/interface.d.ts for TypeScript; src/actions.h
-// makes actions for the addon (src/arguments.c).
+// makes actions for the addon (src/arguments.c), and src/members.h sets numbers in structures.
 'use strict';
 const { readFileSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const { actions, constants } = JSON.parse(readFileSync(join(__dirname, '../../doc/interface.json')));
+const { actions, constants, structures } = JSON.parse(readFileSync(join(__dirname, '../../doc/interface.json')));
 const BY = "Made by the library's bindings/node/generate.js from doc/interface.json.";
 
 const offered = actions.filter(({ operands }) => !operands.some(({ role }) => role === 'function' || role === 'word'));
@@ -97,6 +97,11 @@ function calls({ name, operands }, number) {
 	return `ACTION(${list([number, name, ...values])})`;
 }
 
+// The numbers in a structure, but for those that the addon knows.
+const numbersIn = (name) => structures.find((structure) => structure.name === `aspawn_${name}`).members
+	.filter(({ name, type }) => /^(u?int\w*|unsigned|size_t)$/.test(type) && !/^(size|reserved|input_size|action_count)$/.test(name));
+const GIVEN = ['command', 'job', 'queue_options'];
+
 const short = (name) => name.replace(/^(ASPAWN|PSYS)_/, '');
 const inGroup = (test) => constants.filter(({ group }) => test(group));
 // Node has signals; resources have names of their own.
@@ -141,6 +146,10 @@ Object.assign(as.capability.numbers, exports.constants);
 exports.library = {
 ${lines(library.map((constant) => entry(constant)))}
 };
+
+// The numbers of a structure as an array, of an object with those that are not 0: src/members.h.
+${lines(GIVEN.map((name) =>
+	`exports.${camel(name)} = (of) => [${list(numbersIn(name).map((member) => `of.${camel(member.name)} ?? 0`))}];`))}
 `,
 	'lib/interface.d.ts': `// SPDX-License-Identifier: MIT
 // ${BY}
@@ -165,6 +174,18 @@ ${lines(own.map((constant) => `${comment(constant)}\treadonly ${short(constant.n
 	'src/actions.h': `/* SPDX-License-Identifier: MIT */
 /* ${BY} */
 ${lines(offered.map((action, i) => calls(action, i + 1)))}
+`,
+	'src/members.h': `/* SPDX-License-Identifier: MIT */
+/* ${BY} */
+${lines(GIVEN.map((name) => `static inline void set_${name}(napi_env env, napi_value numbers, struct aspawn_${name} *to)
+{
+${lines(numbersIn(name).map((member, i) => `	to->${member.name} = (${member.type})integer(env, element(env, numbers, ${i}));`))}
+}
+`))}
+static inline void give_result(napi_env env, napi_value to, const struct aspawn_result *result)
+{
+${lines(numbersIn('result').map(({ name }) => `	set_number(env, to, "${camel(name)}", (double)result->${name});`))}
+}
 `,
 };
 for (const [name, text] of Object.entries(files)) writeFileSync(join(process.argv[2], name), text);

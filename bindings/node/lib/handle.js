@@ -8,7 +8,7 @@ const { ChildProcess } = require('node:child_process');
 const { errorMonitor } = require('node:events');
 const { constants: { errno, signals } } = require('node:os');
 const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads');
-const { action, library } = require('./interface.js');
+const { action, command, library } = require('./interface.js');
 const { actions, boolean, integer, invalid, joined, object, oneOf, pairs, signal, systemError } = require('./operands.js');
 const { Terminal } = require('./terminal.js');
 
@@ -140,12 +140,15 @@ class Handle {
 		const pid = binding.spawn(
 			this, options.file, joined((options.args ?? []).map(String), 'args'),
 			joined(options.envPairs ?? pairs(process.env), 'env'),
-			options.cwd || undefined, [...first, ...(extra.actions ?? []), ...last], streams,
-			library.COMMAND_SHELL_ON_ENOEXEC | (extra.diesWithCaller && library.COMMAND_DIES_WITH_CALLER) |
-				(extra.pty && library.COMMAND_NONBLOCK),
-			exports.choice('OWNER', extra.owner), exports.choice('MEMORY', extra.memory), isCertain,
-			integer(extra.rows ?? 0, 'rows'), integer(extra.columns ?? 0, 'columns'),
-			exports.stopSignal(extra),
+			options.cwd || undefined, [...first, ...(extra.actions ?? []), ...last],
+			command({
+				flags: library.COMMAND_SHELL_ON_ENOEXEC | (extra.diesWithCaller && library.COMMAND_DIES_WITH_CALLER) |
+					(extra.pty && library.COMMAND_NONBLOCK),
+				owner: exports.choice('OWNER', extra.owner), memory: exports.choice('MEMORY', extra.memory),
+				ptyRows: integer(extra.rows ?? 0, 'rows'), ptyColumns: integer(extra.columns ?? 0, 'columns'),
+				stopSignal: exports.stopSignal(extra),
+			}),
+			streams, isCertain,
 		);
 		this.#explain();
 		streams.forEach((fd, i) => {
@@ -205,10 +208,6 @@ class Handle {
 
 // --- in the place of Node's ----------------------------------------------------------
 
-function hasChannel(stdio) {
-	return Array.isArray(stdio) && stdio.includes('ipc');
-}
-
 // Whether ChildProcess uses its _handle as this file needs it. A handle that starts nothing sees it.
 function fits() {
 	const options = { file: 'aspawn', args: [], envPairs: [], stdio: ['ignore', 'pipe', 2] };
@@ -252,7 +251,8 @@ const replaced = (spawn, extra) =>
 			options.stdio = 'ignore'; // for Node
 			extra = { ...extra, pty: true };
 		}
-		if (!hasChannel(options?.stdio)) this._handle = new Handle(this, extra, options);
+		const hasChannel = Array.isArray(options?.stdio) && options.stdio.includes('ipc');
+		if (!hasChannel) this._handle = new Handle(this, extra, options);
 		else if (Object.keys(extra).length) throw new Error(`aspawn: no ${Object.keys(extra)} with 'ipc'`);
 		try {
 			return Reflect.apply(spawn, this, arguments);

@@ -3,9 +3,9 @@
 'use strict';
 const { EventEmitter } = require('node:events');
 const { constants: { errno } } = require('node:os');
-const { binding, choice, failureText, limitActions, problem, signalName, stopSignal,
-	supported } = require('./handle.js');
-const { action, library } = require('./interface.js');
+const { binding, choice, failureText, limitActions, problem, signalName, stopSignal, supported } =
+	require('./handle.js');
+const { action, command: numbersOf, job: numbersOfJob, library, queueOptions } = require('./interface.js');
 const { TEXT, actions, boolean, bytes, integer, invalid, joined, object, oneOf, pairs, path, systemError, text } =
 	require('./operands.js');
 
@@ -52,9 +52,12 @@ function command(file, args, options, env) {
 			options.env == null ? env : joined(pairs(options.env), 'env'),
 			cwd === undefined ? undefined : path(cwd, 'cwd'),
 			[...first, ...own],
+			numbersOf({
+				flags: library.COMMAND_SHELL_ON_ENOEXEC, stdErr: stderr === 'stdout' ? library.STREAM_STDOUT : 0,
+				memory: choice('MEMORY', memory), owner: choice('OWNER', owner && oneOf(owner, 'owner', 'tree')),
+				stopSignal: stopSignal(options),
+			}),
 		],
-		numbers: [stderr === 'stdout' ? library.STREAM_STDOUT : 0, choice('MEMORY', memory),
-			choice('OWNER', owner && oneOf(owner, 'owner', 'tree')), stopSignal(options)],
 	};
 }
 
@@ -66,13 +69,13 @@ function request(of, options, cookie) {
 	const kept = check(options.maxOutput ?? 4096, 'maxOutput', 1, 2 ** 32 - 2) + 1; // with a NUL
 	return [
 		...of.arguments,
-		[
-			...of.numbers, boolean(options.tail, 'tail') ? library.JOB_TAIL : 0, cookie, of.number ?? 0,
-			stdout === 'pipe' ? kept : 0, stderr === 'pipe' ? kept : 0,
-			check(options.timeout, 'timeout'), options.grace === 0 ? -1 : check(options.grace, 'grace'),
-			check(options.key, 'key', 1), check(options.keyLimit ?? (options.key && 1), 'keyLimit', 1),
-			check(options.priority, 'priority'),
-		],
+		numbersOfJob({
+			flags: boolean(options.tail, 'tail') && library.JOB_TAIL, cookie, prepared: of.number,
+			outSize: stdout === 'pipe' ? kept : 0, errSize: stderr === 'pipe' ? kept : 0,
+			timeLimitMs: check(options.timeout, 'timeout'), graceMs: options.grace === 0 ? -1 : check(options.grace, 'grace'),
+			key: check(options.key, 'key', 1), keyLimit: check(options.keyLimit ?? (options.key && 1), 'keyLimit', 1),
+			priority: check(options.priority, 'priority'),
+		}),
 		typeof input === 'string' ? Buffer.from(input) : input == null ? undefined : bytes(input, 'input', TEXT).slice(),
 	];
 }
@@ -95,7 +98,7 @@ function ofPrepared(of, queue, args, options) {
 	if (own || options.stderr === 'stdout')
 		throw new TypeError(`aspawn: "${own ?? 'stderr'}" is the prepared command's`);
 	const words = args && joined([of.argv0, ...args], 'args');
-	return { ...of, arguments: [undefined, words, undefined, undefined, undefined] };
+	return { ...of, arguments: [undefined, words, undefined, undefined, undefined, undefined] };
 }
 
 class Queue extends EventEmitter {
@@ -110,9 +113,10 @@ class Queue extends EventEmitter {
 		options = known(object(options, 'options'), 'a queue', ['jobs', 'running', 'jobBytes', 'delay', 'env']);
 		if (!supported) throw new Error('aspawn is not supported here', { cause: problem });
 		this.#env = joined(pairs(options.env ?? process.env), 'env');
-		const most = Object.entries({ jobs: 32768, running: 32768, jobBytes: 1 << 24 });
-		const numbers = most.map(([name, most]) => check(options[name], name, 1, most));
-		const error = binding.queueCreate(this, [...numbers, check(options.delay, 'delay')]);
+		const numbers = { delayMs: check(options.delay, 'delay') };
+		for (const [name, most] of Object.entries({ jobs: 32768, running: 32768, jobBytes: 1 << 24 }))
+			numbers[name] = check(options[name], name, 1, most);
+		const error = binding.queueCreate(this, queueOptions(numbers));
 		if (error) throw systemError(error, 'no queue');
 	}
 
@@ -134,7 +138,7 @@ class Queue extends EventEmitter {
 		if (this.#closed) throw systemError(-errno.ECANCELED, file);
 		const of = command(file, args, known(options, 'a prepared command', OF_PREPARED), this.#env);
 		const result = {};
-		const number = binding.queuePrepare(this, result, ...of.arguments, of.numbers);
+		const number = binding.queueSubmit(this, result, ...of.arguments);
 		if (number < 0) throw refused(number, of, result);
 		const prepared = new Prepared();
 		PREPARED.set(prepared, { ...of, queue: this, number, jobs: 0 });
@@ -237,12 +241,14 @@ function abortError(signal) {
 
 function resultOf(raw, job) {
 	const text = (bytes) => bytes && job.encoding !== 'buffer' ? bytes.toString(job.encoding) : bytes;
-	const { status, stdout, stderr, stdoutTotal, stderrTotal, pid, waited, ran } = raw;
+	const { status, stdout, stderr, outTotal: stdoutTotal, errTotal: stderrTotal, pid, submittedNs, startedNs, endedNs } = raw;
 	const number = status & 0x7f;
 	const code = status >= 0 && !number ? (status >> 8) & 0xff : null;
 	const signal = status >= 0 && number ? signalName(number) || `SIG${number}` : null;
 	const outputs = { stdout: text(stdout), stderr: text(stderr), stdoutTotal, stderrTotal };
 	const givenUp = { stdoutCut: (raw.cut & 1) !== 0, stderrCut: (raw.cut & 2) !== 0, survivors: raw.survivors };
+	const waited = ((startedNs || endedNs) - submittedNs) / 1e6;
+	const ran = startedNs && (endedNs - startedNs) / 1e6;
 	return { code, signal, ...outputs, ...givenUp, pid: pid || undefined, memoryPeak: raw.memoryPeak || undefined, waited, ran };
 }
 

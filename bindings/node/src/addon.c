@@ -199,7 +199,7 @@ static void see_end(uv_handle *poll, int error, int events)
 	has_ended(running);
 }
 
-/* At the end of a thread its children run on, but not the jobs of its queues. */
+/* At the end of a thread its children run on. */
 static void cleanup(napi_async_cleanup_hook_handle handle, void *data)
 {
 	struct instance *instance = data;
@@ -210,7 +210,6 @@ static void cleanup(napi_async_cleanup_hook_handle handle, void *data)
 		forget(running);
 	uv_check_stop(instance->check);
 	close_handle(instance, instance->check);
-	close_queues(instance);
 	finish_cleanup(instance);
 }
 
@@ -345,33 +344,13 @@ static int await_start(struct aspawn_child *child, struct aspawn_failure *failur
 	return r > 0 && is_certain ? 0 : aspawn_wait_started(child, failure, -1);
 }
 
-enum {
-	OWNER,
-	COMMAND,
-	STREAMS = COMMAND + OF_COMMAND,
-	FLAGS,
-	OWNED_BY,
-	MEMORY,
-	CERTAIN,
-	PTY_ROWS,
-	PTY_COLUMNS,
-	STOP_SIGNAL,
-	ARGUMENTS
-};
+enum { OWNER, COMMAND, STREAMS = COMMAND + OF_COMMAND, CERTAIN, ARGUMENTS };
 
 /* Starts the command, and waits for its exec unless that is certain. */
 static int start(napi_env env, struct arena *arena, const napi_value *v, struct streams *streams,
 		 struct running *running)
 {
-	struct request request = { .command = { .size = sizeof request.command,
-						.flags = (uint64_t)integer(env, v[FLAGS]),
-						.owner = (int)integer(env, v[OWNED_BY]),
-						.memory = (int)integer(env, v[MEMORY]),
-						.pty_rows = (unsigned)integer(env, v[PTY_ROWS]),
-						.pty_columns =
-							(unsigned)integer(env, v[PTY_COLUMNS]),
-						.stop_signal = (int)integer(env, v[STOP_SIGNAL]),
-						.pool = &pool } };
+	struct request request = { .command = { .pool = &pool } };
 	struct aspawn_command *command = &request.command;
 	struct aspawn_failure failure = { .error = 0 };
 	char path[PSYS_PATH_MAX];
@@ -412,9 +391,8 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 }
 
 /*
- * spawn(owner, command ..., streams, flags, owned by, memory, certain, rows, columns, stop
- * signal): the pid, or a negative error number. certain: what the file alone decides about. streams, an Int32Array, then has the parent's
- * descriptors, or -1.
+ * spawn(owner, command ..., streams, certain): the pid, or a negative error number. certain: what the
+ * file alone decides about. streams, an Int32Array, then has the parent's descriptors, or -1.
  */
 static napi_value spawn(napi_env env, napi_callback_info info)
 {
@@ -556,7 +534,6 @@ NAPI_MODULE_INIT()
 		FUNCTION("mode", mode),
 		FUNCTION("queueCreate", queue_create),
 		FUNCTION("queueSubmit", queue_submit),
-		FUNCTION("queuePrepare", queue_prepare),
 		FUNCTION("queueRelease", queue_release),
 		FUNCTION("queueCancel", queue_cancel),
 		FUNCTION("queueReference", queue_reference),

@@ -39,7 +39,7 @@ void uv_ref(uv_handle *handle);
 void uv_unref(uv_handle *handle);
 int uv_has_ref(const uv_handle *handle);
 
-/* Of a thread: its children that run or have ended, its queues, and handles that the loop closes. */
+/* Of a thread: its children that run or have ended, and handles that the loop closes. */
 struct instance {
 	napi_env env;
 	uv_loop *loop;
@@ -47,7 +47,6 @@ struct instance {
 	struct running *ended; /* in the order of their starts */
 	uint64_t started;
 	uv_handle *check; /* active while there are such */
-	struct queue *queues;
 	size_t closing;
 	napi_async_cleanup_hook_handle cleanup; /* called: it waits until closing is 0 */
 };
@@ -61,6 +60,7 @@ void call_owner(napi_env env, napi_async_context context, napi_value owner, cons
 void *owned_by(napi_env env, napi_callback_info info, size_t count, napi_value *arguments);
 /* Exact below 2^53. */
 napi_value number(napi_env env, int64_t value);
+void set_number(napi_env env, napi_value object, const char *name, double value);
 /* Sets object.failure to the text of a failure, if there is one. */
 void set_failure(napi_env env, napi_value object, const struct aspawn_failure *failure);
 
@@ -91,8 +91,8 @@ int64_t integer(napi_env env, napi_value value);
 const void *bytes(napi_env env, napi_value value, size_t *length);
 
 /* A command has these arguments, one after the other. args and env are strings with a NUL after each
- * element. All may be undefined. */
-enum { FILE_NAME, ARGS, ENVIRONMENT, DIRECTORY, ACTIONS, OF_COMMAND };
+ * element, the numbers an array (members.h). All may be undefined. */
+enum { FILE_NAME, ARGS, ENVIRONMENT, DIRECTORY, ACTIONS, NUMBERS, OF_COMMAND };
 
 struct request {
 	struct aspawn_command command;
@@ -109,13 +109,10 @@ void give_pipes(napi_env env, struct arena *arena, bool is_started);
 
 napi_value queue_create(napi_env env, napi_callback_info info);
 napi_value queue_submit(napi_env env, napi_callback_info info);
-napi_value queue_prepare(napi_env env, napi_callback_info info);
 napi_value queue_release(napi_env env, napi_callback_info info);
 napi_value queue_cancel(napi_env env, napi_callback_info info);
 napi_value queue_reference(napi_env env, napi_callback_info info);
 napi_value queue_counts(napi_env env, napi_callback_info info);
 napi_value queue_close(napi_env env, napi_callback_info info);
-/* At the end of a thread: closes its queues. */
-void close_queues(struct instance *instance);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments from JavaScript: addon.h. */
 #include "addon.h"
+#include "members.h"
 
 struct block {
 	struct block *next;
@@ -163,6 +164,8 @@ int to_command(napi_env env, struct arena *arena, const napi_value *v, size_t ro
 	uint32_t count = 0;
 	size_t length;
 
+	command->size = sizeof *command;
+	set_command(env, v[NUMBERS], command);
 	napi_get_array_length(env, v[ACTIONS], &count);
 	action = allocate(arena, (room + 1 + count) * sizeof *action);
 	if (!action || !to_strings(env, arena, v[ARGS], &command->argv) ||

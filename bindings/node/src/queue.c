@@ -6,11 +6,11 @@
  * that nobody has closed is closed when it is collected.
  */
 #include "addon.h"
+#include "members.h"
 
 struct queue {
 	struct aspawn_queue *queue; /* NULL: it has ended */
 	struct instance *instance;
-	struct queue *next, **link;
 	uv_handle *poll;
 	napi_ref owner;
 	napi_async_context context;
@@ -20,17 +20,12 @@ struct queue {
 
 /* --- results ---------------------------------------------------------------------- */
 
-static void set(napi_env env, napi_value object, const char *name, napi_value value)
-{
-	napi_set_named_property(env, object, name, value);
-}
-
-static void set_number(napi_env env, napi_value object, const char *name, double value)
+void set_number(napi_env env, napi_value object, const char *name, double value)
 {
 	napi_value to;
 
 	if (napi_create_double(env, value, &to) == napi_ok)
-		set(env, object, name, to);
+		napi_set_named_property(env, object, name, to);
 }
 
 static void set_output(napi_env env, napi_value object, const char *name, const char *bytes,
@@ -39,13 +34,7 @@ static void set_output(napi_env env, napi_value object, const char *name, const 
 	napi_value buffer;
 
 	if (bytes && napi_create_buffer_copy(env, size, bytes, NULL, &buffer) == napi_ok)
-		set(env, object, name, buffer);
-}
-
-/* Milliseconds between two times of a result, of which the first may be missing. */
-static double between(int64_t from, int64_t to)
-{
-	return from ? (double)(to - from) / 1e6 : 0;
+		napi_set_named_property(env, object, name, buffer);
 }
 
 static napi_value to_object(napi_env env, const struct aspawn_result *result)
@@ -53,27 +42,15 @@ static napi_value to_object(napi_env env, const struct aspawn_result *result)
 	napi_value object;
 
 	napi_create_object(env, &object);
-	set_number(env, object, "cookie", (double)result->cookie);
-	set_number(env, object, "outcome", result->outcome);
-	set_number(env, object, "pid", result->pid);
-	set_number(env, object, "status", result->status);
+	give_result(env, object, result);
 	set_output(env, object, "stdout", result->out, result->out_length);
 	set_output(env, object, "stderr", result->err, result->err_length);
-	set_number(env, object, "stdoutTotal", (double)result->out_total);
-	set_number(env, object, "stderrTotal", (double)result->err_total);
-	set_number(env, object, "waited",
-		   between(result->submitted_ns,
-			   result->started_ns ? result->started_ns : result->ended_ns));
-	set_number(env, object, "ran", between(result->started_ns, result->ended_ns));
-	set_number(env, object, "cut", result->cut);
-	set_number(env, object, "survivors", result->survivors);
-	set_number(env, object, "memoryPeak", (double)result->memory_peak);
 	set_number(env, object, "errno", result->failure.error);
 	set_failure(env, object, &result->failure);
 	return object;
 }
 
-static void end(struct queue *queue);
+static void end(void *data);
 
 /* Calls owner.results() with all that there are. */
 static void take_results(uv_handle *poll, int error, int events)
@@ -113,8 +90,10 @@ static void take_results(uv_handle *poll, int error, int events)
 /* About what a server and its memory take, so that V8 collects in time what is dropped. */
 enum { COST = 1 << 20 };
 
-static void end(struct queue *queue)
+/* Also at the end of a thread. */
+static void end(void *data)
 {
+	struct queue *queue = data;
 	napi_env env = queue->instance->env;
 	int64_t total;
 
@@ -122,9 +101,7 @@ static void end(struct queue *queue)
 	close_handle(queue->instance, queue->poll);
 	aspawn_queue_close(queue->queue);
 	queue->queue = NULL;
-	*queue->link = queue->next;
-	if (queue->next)
-		queue->next->link = queue->link;
+	napi_remove_env_cleanup_hook(env, end, queue);
 	napi_delete_reference(env, queue->owner);
 	napi_async_destroy(env, queue->context);
 	napi_adjust_external_memory(env, -COST, &total);
@@ -149,13 +126,7 @@ static struct queue *open_queue(napi_env env, napi_callback_info info, size_t co
 	return queue && queue->queue && !queue->is_closed ? queue : NULL;
 }
 
-void close_queues(struct instance *instance)
-{
-	while (instance->queues)
-		end(instance->queues);
-}
-
-/* queueCreate(owner, [jobs, running, jobBytes, delay]): 0, or a negative error number. */
+/* queueCreate(owner, numbers of the options): 0, or a negative error number. */
 napi_value queue_create(napi_env env, napi_callback_info info)
 {
 	struct queue *queue = calloc(1, sizeof *queue);
@@ -166,16 +137,11 @@ napi_value queue_create(napi_env env, napi_callback_info info)
 	int error;
 
 	napi_get_cb_info(env, info, &count, v, NULL, NULL);
-	const struct aspawn_queue_options options = {
-		.size = sizeof options,
-		.flags = ASPAWN_QUEUE_FD,
-		.jobs = (uint32_t)integer(env, element(env, v[1], 0)),
-		.running = (uint32_t)integer(env, element(env, v[1], 1)),
-		.job_bytes = (uint32_t)integer(env, element(env, v[1], 2)),
-		.delay_ms = (uint32_t)integer(env, element(env, v[1], 3)),
-	};
+	struct aspawn_queue_options options = { .size = sizeof options };
 	uv_handle *poll = malloc(uv_handle_size(UV_POLL));
 
+	set_queue_options(env, v[1], &options);
+	options.flags = ASPAWN_QUEUE_FD;
 	error = queue && poll ? aspawn_queue_create(&queue->queue, &options) : -PSYS_ENOMEM;
 	napi_get_instance_data(env, (void **)&instance);
 	if (!error) {
@@ -193,11 +159,7 @@ napi_value queue_create(napi_env env, napi_callback_info info)
 	uv_handle_set_data(poll, queue);
 	uv_poll_start(poll, UV_READABLE, take_results);
 	uv_unref(poll);
-	queue->next = queue->instance->queues;
-	queue->link = &queue->instance->queues;
-	if (queue->next)
-		queue->next->link = &queue->next;
-	queue->instance->queues = queue;
+	napi_add_env_cleanup_hook(env, end, queue);
 	napi_create_reference(env, v[0], 0, &queue->owner);
 	napi_create_string_utf8(env, "ASPAWN_QUEUE", NAPI_AUTO_LENGTH, &name);
 	napi_async_init(env, NULL, name, &queue->context); /* Node 26 would keep the owner */
@@ -212,105 +174,54 @@ napi_value queue_close(napi_env env, napi_callback_info info)
 	napi_value v[1];
 	struct queue *queue = open_queue(env, info, 1, v);
 
-	if (!queue)
-		return NULL;
-	if (queue->is_called)
+	if (queue && queue->is_called)
 		queue->is_closed = true;
-	else
+	else if (queue)
 		end(queue);
 	return NULL;
 }
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* In the array of numbers. */
-enum {
-	STD_ERR,
-	MEMORY,
-	OWNED_BY,
-	STOP_SIGNAL,
-	FLAGS,
-	COOKIE,
-	PREPARED,
-	OUT_SIZE,
-	ERR_SIZE,
-	TIME_LIMIT,
-	GRACE,
-	KEY,
-	KEY_LIMIT,
-	PRIORITY
-};
-
-/* The arguments after the object that gets the text of a failure. */
-enum { OWNER, FAILED, COMMAND, NUMBERS = COMMAND + OF_COMMAND, INPUT, ARGUMENTS };
-
-static int64_t at(napi_env env, const napi_value *v, uint32_t which)
-{
-	return integer(env, element(env, v[NUMBERS], which));
-}
+/* The arguments: after the owner, the object that gets the text of a failure. */
+enum { OWNER, FAILED, COMMAND, JOB = COMMAND + OF_COMMAND, INPUT, ARGUMENTS };
 
 static int64_t submit(napi_env env, struct arena *arena, const napi_value *v,
-		      struct aspawn_queue *queue, bool is_job)
+		      struct aspawn_queue *queue, struct aspawn_failure *failure)
 {
-	struct request request = { .command = { .size = sizeof request.command,
-						.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC,
-						.std_err = (int)at(env, v, STD_ERR),
-						.memory = (int)at(env, v, MEMORY),
-						.owner = (int)at(env, v, OWNED_BY),
-						.stop_signal = (int)at(env, v, STOP_SIGNAL) } };
+	struct request request = { .command = { .argv = NULL } };
 	struct aspawn_job job = { .size = sizeof job };
-	struct aspawn_failure failure = { .error = 0 };
-	int64_t result = to_command(env, arena, v + COMMAND, 0, &request);
+	int64_t error = to_command(env, arena, v + COMMAND, 0, &request);
+	bool is_job = false;
 
-	if (result)
-		return result;
-	if (!is_job) {
-		result = aspawn_queue_prepare(queue, &request.command, &failure);
-		set_failure(env, v[FAILED], &failure);
-		return result;
-	}
-	job.flags = (uint64_t)at(env, v, FLAGS);
-	job.cookie = (uint64_t)at(env, v, COOKIE);
-	job.prepared = at(env, v, PREPARED);
+	if (error)
+		return error;
+	napi_is_array(env, v[JOB], &is_job);
+	if (!is_job)
+		return aspawn_queue_prepare(queue, &request.command, failure);
+	set_job(env, v[JOB], &job);
 	if (job.prepared)
 		job.argv = request.command.argv;
 	else
 		job.command = &request.command;
 	job.input = bytes(env, v[INPUT], &job.input_size);
-	job.out_size = (size_t)at(env, v, OUT_SIZE);
-	job.err_size = (size_t)at(env, v, ERR_SIZE);
-	job.time_limit_ms = at(env, v, TIME_LIMIT);
-	job.grace_ms = at(env, v, GRACE);
-	job.key = (uint32_t)at(env, v, KEY);
-	job.key_limit = (uint32_t)at(env, v, KEY_LIMIT);
-	job.priority = (int)at(env, v, PRIORITY);
-	result = aspawn_queue_submit(queue, &job, &failure);
-	set_failure(env, v[FAILED], &failure);
-	return result;
+	return aspawn_queue_submit(queue, &job, failure);
 }
 
-static napi_value call_submit(napi_env env, napi_callback_info info, bool is_job)
+/* queueSubmit(owner, failed, command ..., numbers of the job, input): the ticket, or without the last two
+ * the number of a prepared command; or a negative error number. failed gets the failure. */
+napi_value queue_submit(napi_env env, napi_callback_info info)
 {
 	napi_value v[ARGUMENTS];
 	struct queue *queue = open_queue(env, info, ARGUMENTS, v);
 	struct arena arena = { NULL, NULL };
+	struct aspawn_failure failure = { .error = 0 };
 	const int64_t result =
-		queue ? submit(env, &arena, v, queue->queue, is_job) : -PSYS_ECANCELED;
+		queue ? submit(env, &arena, v, queue->queue, &failure) : -PSYS_ECANCELED;
 
+	set_failure(env, v[FAILED], &failure);
 	free_all(&arena);
 	return number(env, result);
-}
-
-/* queueSubmit(owner, failed, command ..., numbers, input): the ticket, or a negative error number. */
-napi_value queue_submit(napi_env env, napi_callback_info info)
-{
-	return call_submit(env, info, true);
-}
-
-/* queuePrepare(owner, failed, command ..., numbers): the number of the command, or a negative one. */
-napi_value queue_prepare(napi_env env, napi_callback_info info)
-{
-	return call_submit(env, info, false);
 }
 
 /* queueRelease(owner, number of a prepared command) */
