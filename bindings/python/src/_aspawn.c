@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library for Python: start() starts a command and returns a Child, the handle, and Queue is the
- * queue. What the parameters of subprocess.Popen mean as members and actions is decided in Python.
+ * The library for Python: Child is a command that has been started, its handle, and Queue is the queue. What the parameters of subprocess.Popen mean as members and actions is decided in Python.
  * generate.py makes _tables.h of the description of the interface: a row for each action, and for
  * each member of a structure.
  *
@@ -104,14 +103,21 @@ struct action_info {
 
 #include "_tables.h"
 
+/* Returns the object, which kept owns then, or NULL with an exception. */
+static PyObject *keep(PyObject *kept, PyObject *object)
+{
+	int r = object ? PyList_Append(kept, object) : -1;
+
+	Py_XDECREF(object);
+	return r < 0 ? NULL : object;
+}
+
 /* Returns size bytes, zeroed, that kept owns, or NULL with an exception. */
 static void *allocate(PyObject *kept, size_t size)
 {
-	PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
-	int r = bytes ? PyList_Append(kept, bytes) : -1;
+	PyObject *bytes = keep(kept, PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size));
 
-	Py_XDECREF(bytes); /* kept has a reference */
-	return r < 0 ? NULL : memset(PyBytes_AsString(bytes), 0, size);
+	return bytes ? memset(PyBytes_AsString(bytes), 0, size) : NULL;
 }
 
 static long long to_number(PyObject *object, long long low, long long high)
@@ -140,23 +146,19 @@ static uint64_t to_word(PyObject *object)
 static const char *to_string(PyObject *kept, PyObject *object)
 {
 	PyObject *bytes = NULL;
-	int r = PyUnicode_FSConverter(object, &bytes) ? PyList_Append(kept, bytes) : -1;
 
-	Py_XDECREF(bytes);
-	return r < 0 ? NULL : PyBytes_AsString(bytes);
+	PyUnicode_FSConverter(object, &bytes);
+	bytes = keep(kept, bytes);
+	return bytes ? PyBytes_AsString(bytes) : NULL;
 }
 
 /* A tuple, which kept owns, of what any iterable has that is no string. */
 static PyObject *to_tuple(PyObject *kept, PyObject *object)
 {
-	int is_string = PyUnicode_Check(object) || PyBytes_Check(object);
-	PyObject *tuple = is_string ? NULL : PySequence_Tuple(object);
-	int r = tuple ? PyList_Append(kept, tuple) : -1;
-
-	if (is_string)
-		PyErr_SetString(PyExc_TypeError, "expected a sequence, not a string");
-	Py_XDECREF(tuple);
-	return r < 0 ? NULL : tuple;
+	if (!PyUnicode_Check(object) && !PyBytes_Check(object))
+		return keep(kept, PySequence_Tuple(object));
+	PyErr_SetString(PyExc_TypeError, "expected a sequence, not a string");
+	return NULL;
 }
 
 static const char **to_strings(PyObject *kept, PyObject *object)
@@ -314,10 +316,9 @@ typedef struct {
 
 static struct aspawn_pool pool; /* Needs no lock, and works after fork(2). */
 
-static PyObject *new_object(PyObject *type)
+static PyObject *new_object(PyTypeObject *type)
 {
-	return ((allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc))((PyTypeObject *)type,
-									      0);
+	return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
 }
 
 static void free_object(PyObject *self)
@@ -351,14 +352,12 @@ static char **copy_environment(PyObject *kept)
 	return strings;
 }
 
-/* start(**members of struct aspawn_command): a Child, before the program executes. */
-static PyObject *start(PyObject *module, PyObject *args, PyObject *members)
+/* Child(**members of struct aspawn_command): starts it, and returns before the program executes. */
+static PyObject *child_new(PyTypeObject *type, PyObject *args, PyObject *members)
 {
-	PyObject *kept = PyList_New(0), *type = PyObject_GetAttrString(module, "Child");
-	PyObject *self = kept && type ? new_object(type) : NULL;
+	PyObject *kept = PyList_New(0), *self = kept ? new_object(type) : NULL;
 	struct aspawn_command *command = self ? to_command(kept, members) : NULL;
 	struct aspawn_failure failure;
-	PyThreadState *thread;
 	int r = -1;
 
 	(void)args;
@@ -366,9 +365,9 @@ static PyObject *start(PyObject *module, PyObject *args, PyObject *members)
 		command->envp = copy_environment(kept);
 	if (command && command->envp) {
 		command->pool = &pool;
-		thread = PyEval_SaveThread();
+		Py_BEGIN_ALLOW_THREADS;
 		r = aspawn_start(&((Child *)self)->child, command);
-		PyEval_RestoreThread(thread);
+		Py_END_ALLOW_THREADS;
 		if (r < 0) {
 			aspawn_wait_started(&((Child *)self)->child, &failure, 0);
 			result_of(r, &failure);
@@ -376,7 +375,6 @@ static PyObject *start(PyObject *module, PyObject *args, PyObject *members)
 	}
 	if (r < 0)
 		Py_CLEAR(self);
-	Py_XDECREF(type);
 	Py_XDECREF(kept);
 	return self;
 }
@@ -424,7 +422,6 @@ static PyObject *child_wait(PyObject *self, PyObject *unused)
 			       NULL :                                                               \
 			       result_of(aspawn_##name(&((Child *)self)->child __VA_ARGS__), NULL); \
 	}
-METHOD(pid)
 METHOD(release)
 METHOD(kill, , number)
 METHOD(kill_group, , number)
@@ -445,7 +442,6 @@ static PyObject *child_resize(PyObject *self, PyObject *arguments)
 
 static PyMethodDef child_methods[] = { { "wait_started", child_wait_started, METH_O, NULL },
 				       { "wait", child_wait, METH_NOARGS, NULL },
-				       { "pid", child_pid, METH_NOARGS, NULL },
 				       { "release", child_release, METH_NOARGS, NULL },
 				       { "kill", child_kill, METH_O, NULL },
 				       { "kill_group", child_kill_group, METH_O, NULL },
@@ -459,7 +455,8 @@ static PyMemberDef child_fields[] = {
 	{ "pty_fd", T_INT, offsetof(Child, child.pty_fd), READONLY, NULL },
 	{ NULL, 0, 0, 0, NULL }
 };
-static PyType_Slot child_slots[] = { { Py_tp_dealloc, child_dealloc },
+static PyType_Slot child_slots[] = { { Py_tp_new, child_new },
+				     { Py_tp_dealloc, child_dealloc },
 				     { Py_tp_methods, child_methods },
 				     { Py_tp_members, child_fields },
 				     { 0, NULL } };
@@ -495,8 +492,7 @@ static struct aspawn_queue *queue_of(PyObject *self)
 static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *members)
 {
 	struct aspawn_queue_options options = { .size = sizeof options };
-	PyObject *self = new_object((PyObject *)type);
-	PyThreadState *thread;
+	PyObject *self = new_object(type);
 	int r;
 
 	(void)args;
@@ -505,9 +501,9 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *members
 		return NULL;
 	}
 	options.flags |= ASPAWN_QUEUE_FD;
-	thread = PyEval_SaveThread();
+	Py_BEGIN_ALLOW_THREADS;
 	r = aspawn_queue_create(&((Queue *)self)->queue, &options);
-	PyEval_RestoreThread(thread);
+	Py_END_ALLOW_THREADS;
 	if (r < 0) {
 		((Queue *)self)->queue = NULL;
 		Py_DECREF(self);
@@ -517,8 +513,9 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *members
 	return self;
 }
 
-/* submit(**members of struct aspawn_job): the ticket. Without envp the library copies environ, which
- * nobody changes under the lock. BlockingIOError: the queue is full. */
+/* submit(**members of struct aspawn_job): the ticket; with prepared=-1 the command is only prepared: its
+ * number. Without envp the library copies environ, which nobody changes under the lock.
+ * BlockingIOError: the queue is full. */
 static PyObject *queue_submit(PyObject *self, PyObject *args, PyObject *members)
 {
 	struct aspawn_job job = { .size = sizeof job };
@@ -529,24 +526,12 @@ static PyObject *queue_submit(PyObject *self, PyObject *args, PyObject *members)
 
 	(void)args;
 	if (queue)
-		ticket = result_of(aspawn_queue_submit(queue, &job, &failure), &failure);
+		ticket = result_of(job.prepared < 0 ?
+					   aspawn_queue_prepare(queue, job.command, &failure) :
+					   aspawn_queue_submit(queue, &job, &failure),
+				   &failure);
 	Py_XDECREF(kept);
 	return ticket;
-}
-
-/* prepare(**members of struct aspawn_command): a number for submit(). */
-static PyObject *queue_prepare(PyObject *self, PyObject *args, PyObject *members)
-{
-	PyObject *kept = PyList_New(0), *number = NULL;
-	struct aspawn_command *command = kept ? to_command(kept, members) : NULL;
-	struct aspawn_queue *queue = command ? queue_of(self) : NULL;
-	struct aspawn_failure failure;
-
-	(void)args;
-	if (queue)
-		number = result_of(aspawn_queue_prepare(queue, command, &failure), &failure);
-	Py_XDECREF(kept);
-	return number;
 }
 
 /* A dict of the members of struct aspawn_result, and its text. */
@@ -597,14 +582,13 @@ static PyObject *queue_cancel(PyObject *self, PyObject *number)
 static PyObject *queue_close(PyObject *self, PyObject *unused)
 {
 	struct aspawn_queue *queue = ((Queue *)self)->queue;
-	PyThreadState *thread;
 
 	(void)unused;
 	((Queue *)self)->queue = NULL;
 	((Queue *)self)->fd = -1;
-	thread = PyEval_SaveThread();
+	Py_BEGIN_ALLOW_THREADS;
 	aspawn_queue_close(queue);
-	PyEval_RestoreThread(thread);
+	Py_END_ALLOW_THREADS;
 	return none();
 }
 
@@ -614,10 +598,8 @@ static void queue_dealloc(PyObject *self)
 	free_object(self);
 }
 
-#define WITH_KEYWORDS(function) \
-	(PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
-static PyMethodDef queue_methods[] = { { "submit", WITH_KEYWORDS(queue_submit), NULL },
-				       { "prepare", WITH_KEYWORDS(queue_prepare), NULL },
+static PyMethodDef queue_methods[] = { { "submit", (PyCFunction)(void (*)(void))queue_submit,
+					 METH_VARARGS | METH_KEYWORDS, NULL },
 				       { "take", queue_take, METH_O, NULL },
 				       { "cancel", queue_cancel, METH_O, NULL },
 				       { "close", queue_close, METH_NOARGS, NULL },
@@ -659,8 +641,7 @@ static PyObject *failure_text(PyObject *module, PyObject *args)
 	return PyBytes_FromString(text);
 }
 
-static PyMethodDef functions[] = { { "start", WITH_KEYWORDS(start), NULL },
-				   { "failure_text", failure_text, METH_VARARGS, NULL },
+static PyMethodDef functions[] = { { "failure_text", failure_text, METH_VARARGS, NULL },
 				   { "kill_cgroup", kill_cgroup, METH_O, NULL },
 				   { NULL, NULL, 0, NULL } };
 

@@ -27,7 +27,7 @@ def starts(times):
 
 
 def calls(times):
-    child = _aspawn.start(argv=["sleep", "20"])
+    child = _aspawn.Child(argv=["sleep", "20"])
     queue = _aspawn.Queue(running=1, jobs=2, flags=QueueFlags.LOCAL)
     for _ in range(times):
         assert child.wait_started(-1) is None

@@ -384,7 +384,7 @@ class Failures(Test):
         for _ in range(3):
             self.fails(["/no/such"], stdin=aspawn.PIPE, stdout=aspawn.PIPE, stderr=aspawn.PIPE)
             with self.assertRaises(LookupError), \
-                    mock.patch("aspawn._popen._aspawn.start", side_effect=AssertionError):
+                    mock.patch("aspawn._popen._aspawn.Child", side_effect=AssertionError):
                 aspawn.Popen(["true"], stdout=aspawn.PIPE, encoding="no such encoding")
 
     def test_name_a_stream_that_is_no_descriptor(self):
@@ -904,7 +904,7 @@ class Install(Test):
     @unittest.skipUnless(hasattr(subprocess, "_USE_VFORK"), "only Python 3.11 to 3.13 have the switch")
     def test_obeys_the_switch_of_subprocess(self):
         with mock.patch("subprocess._USE_VFORK", False), \
-                mock.patch("aspawn._popen._aspawn.start", side_effect=AssertionError):
+                mock.patch("aspawn._popen._aspawn.Child", side_effect=AssertionError):
             self.assertEqual(aspawn.call(["true"]), 0)
 
     @unittest.skipUnless(hasattr(subprocess, "_USE_VFORK"), "only Python 3.11 to 3.13 have the switch")
@@ -914,8 +914,8 @@ class Install(Test):
         def start(**command):
             memories.append(command["memory"])
             return real(**command)
-        real = aspawn._popen._aspawn.start
-        with mock.patch("subprocess._USE_VFORK", False), mock.patch("aspawn._popen._aspawn.start", start):
+        real = aspawn._popen._aspawn.Child
+        with mock.patch("subprocess._USE_VFORK", False), mock.patch("aspawn._popen._aspawn.Child", start):
             self.assertEqual(output("pwd", actions=[actions.chdir("/usr")]), ["/usr"])
             self.assertEqual(output("echo 1", limits={resource.RLIMIT_CPU: 100}), ["1"])
         self.assertEqual(memories, [constants.Memory.COPIED] * 2)

@@ -399,7 +399,7 @@ class Popen(subprocess.Popen[AnyStr]):
             if close_fds:
                 command.actions += closing(sorted({*map(int, pass_fds)}), is_marked)
             self._child = command.given_to(
-                _aspawn.start, **command.members(), **streams, flags=self._flags(),
+                _aspawn.Child, **command.members(), **streams, flags=self._flags(),
                 pty_rows=self._pty_size[0], pty_columns=self._pty_size[1], stop_signal=own["stop_signal"],
                 owner=own["owner"], memory=self._memory(bool(own["actions"]) or gid is not None or uid is not None))
         finally:

@@ -103,7 +103,7 @@ class Prepared:
         self._queue = queue
         self._has_one_output = stderr == STDOUT
         self._command, members = command_of(args, stderr, *options)
-        self._number = self._command.given_to(queue.prepare, **members)
+        self._number = self._command.given_to(queue.submit, command=members, prepared=-1)
 
     def __repr__(self) -> str:
         return f"<Prepared {self.args!r}>"
