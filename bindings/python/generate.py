@@ -124,10 +124,8 @@ KEPT = "\xa0"  # a space where no line ends
 
 def readable(text, names):
     """A text of the headers, in the words of Python."""
-    text = re.sub(r"\bASPAWN_([A-Z0-9_]+)(?:\(\)|\b(?!\())",
-                  lambda found: f"{found[1].lower()}()" if found[1].lower() in names else found[0], text)
-    text = re.sub(r"\bASPAWN_([A-Z0-9_]+)(?=\()",
-                  lambda found: found[1].lower() if found[1].lower() in names else found[0], text)
+    text = re.sub(r"\bASPAWN_([A-Z0-9_]+)\b(?:\(\))?(\(?)",
+                  lambda found: found[1].lower() + (found[2] or "()") if found[1].lower() in names else found[0], text)
     for pattern, word in WORDS:
         text = re.sub(pattern, word, text)
     return text

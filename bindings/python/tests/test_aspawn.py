@@ -461,7 +461,9 @@ class Streams(Test):
                     process.kill()
                     await process.wait()
             asyncio.run(main())
-            os.close(os.dup2(aspawn._popen.open_directory("/"), 3))
+            with aspawn._popen.opened("/") as directory:
+                assert directory > 2
+                assert_closed()
             os.closerange(0, 3)
             registered = []
             with aspawn.Popen(["sleep", "100"], owner="private") as process:

@@ -13,7 +13,6 @@ commands, some at a time, and is an Executor of concurrent.futures; aspawn.aio h
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
 from subprocess import (DEVNULL, PIPE, STDOUT, CalledProcessError, CompletedProcess, SubprocessError,
                         TimeoutExpired, list2cmdline)
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union, overloa
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions, constants
 from ._action import Descriptor, Path
-from ._popen import PTY, Args, Failure, Popen, Terminal, failure_of, open_directory
+from ._popen import PTY, Args, Failure, Popen, Terminal, failure_of, opened
 from ._queue import Future, Prepared, Queue, Result
 
 if TYPE_CHECKING:
@@ -139,11 +138,5 @@ def kill_cgroup(group: Union[Path, Descriptor]) -> None:
     """Send SIGKILL to every process of a control group (version 2) and of those below. group: its
     directory, as a path or an open descriptor. With Popen(cgroup=group) this ends a command with
     all that it has started."""
-    if isinstance(group, (str, bytes, os.PathLike)):
-        fd = open_directory(group)
-        try:
-            _aspawn.kill_cgroup(fd)
-        finally:
-            os.close(fd)
-    else:
-        _aspawn.kill_cgroup(group)
+    with opened(group) as fd:
+        _aspawn.kill_cgroup(fd)

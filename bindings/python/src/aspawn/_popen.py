@@ -20,8 +20,8 @@ import subprocess
 import sys
 import time
 import warnings
-from typing import (IO, TYPE_CHECKING, Any, AnyStr, Callable, Collection, Dict, Generic, Iterable, List, Literal,
-                    Mapping, Optional, Sequence, Tuple, TypeVar, Union, overload)
+from typing import (IO, TYPE_CHECKING, Any, AnyStr, Callable, Collection, Dict, Generic, Iterable, Iterator, List,
+                    Literal, Mapping, Optional, Sequence, Tuple, TypeVar, Union, overload)
 
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions
@@ -159,8 +159,17 @@ def above_streams(fd: int) -> int:
         os.close(fd)
 
 
-def open_directory(path: Path) -> int:
-    return above_streams(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+@contextlib.contextmanager
+def opened(group: Union[Path, Descriptor]) -> Iterator[Descriptor]:
+    """A descriptor of a directory, which may be one."""
+    if not isinstance(group, (str, bytes, os.PathLike)):
+        yield group
+        return
+    fd = above_streams(os.open(group, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def poll_until(poll: Any, end: Optional[float]) -> Any:
@@ -198,12 +207,16 @@ class Command:
         self.actions: List[Action] = []
         self.own = range(0)  # which of them are the caller's
 
+    def add(self, is_wanted: bool, make: Callable[..., Action], *operands: Any) -> None:
+        if is_wanted:
+            self.actions.append(make(*operands))
+
     def add_limits(self, limits: Optional[Limits]) -> None:
         for resource, limit in (limits or {}).items():
             pair = limit if isinstance(limit, (list, tuple)) else (limit, limit)
             if len(pair) != 2 or not all(hasattr(number, "__index__") for number in pair):
                 raise TypeError(f"limits[{resource!r}]: {limit!r} is not a number, or a soft and a hard one")
-            self.actions.append(actions.rlimit(resource, *pair))
+            self.add(True, actions.rlimit, resource, *pair)
 
     def add_own(self, own: Iterable[Action]) -> None:
         first = len(self.actions)
@@ -363,38 +376,24 @@ class Popen(subprocess.Popen[AnyStr]):
                start_new_session: bool, process_group: Optional[int] = -1) -> None:
         command = Command(args, executable, shell, cwd, env)
         own: Any = self._extras
-        opened: List[int] = []
-        add = command.actions.append
-        try:
-            streams = self._streams((p2cread, c2pwrite, errwrite), command, opened)
+        add = command.add
+        with contextlib.ExitStack() as stack:
+            streams = self._streams((p2cread, c2pwrite, errwrite), command, stack)
             # In the order of subprocess.
-            if cwd is not None:
-                add(actions.chdir(cwd))
-            if umask >= 0:
-                add(actions.umask(umask))
-            if restore_signals:
-                add(RESTORE)
+            add(cwd is not None, actions.chdir, cwd)
+            add(umask >= 0, actions.umask, umask)
+            add(restore_signals, lambda: RESTORE)
             has_terminal = PTY in streams.values()
-            if start_new_session and not has_terminal:  # which has a session
-                add(actions.setsid())
-            if process_group is not None and process_group >= 0:
-                add(actions.setpgid(process_group))
+            add(start_new_session and not has_terminal, actions.setsid)  # a terminal has a session
+            add(process_group is not None and process_group >= 0, actions.setpgid, process_group)
             command.add_limits(own["limits"])
-            group = own["cgroup"]
-            if isinstance(group, (str, bytes, os.PathLike)):
-                group = open_directory(group)
-                opened.append(group)
-            if group is not None:
-                add(actions.join_cgroup(group))
-            if gids is not None:
-                add(actions.groups(gids))
-            if gid is not None:
-                add(actions.resgid(gid, gid, gid))
-            if uid is not None:
-                add(actions.resuid(uid, uid, uid))
+            if own["cgroup"] is not None:
+                add(True, actions.join_cgroup, stack.enter_context(opened(own["cgroup"])))
+            add(gids is not None, actions.groups, gids)
+            add(gid is not None, actions.resgid, gid, gid, gid)
+            add(uid is not None, actions.resuid, uid, uid, uid)
             is_marked = close_fds and any(map(makes_descriptor, own["actions"]))
-            if is_marked:  # before them, as what they make is kept
-                add(actions.cloexec_from(3))
+            add(is_marked, actions.cloexec_from, 3)  # before them, as what they make is kept
             command.add_own(own["actions"])
             if close_fds:
                 command.actions += closing(sorted({*map(int, pass_fds)}), is_marked)
@@ -402,9 +401,6 @@ class Popen(subprocess.Popen[AnyStr]):
                 _aspawn.Child, **command.members(), **streams, flags=self._flags(),
                 pty_rows=self._pty_size[0], pty_columns=self._pty_size[1], stop_signal=own["stop_signal"],
                 owner=own["owner"], memory=self._memory(bool(own["actions"]) or gid is not None or uid is not None))
-        finally:
-            for fd in opened:
-                os.close(fd)
         self._child_created = True
         self._owner = os.getpid()
         self._command = command
@@ -417,23 +413,27 @@ class Popen(subprocess.Popen[AnyStr]):
             if not self._early:
                 self._finish_start(-1)
         except BaseException:
-            self._close_pipes()
-            if self.returncode is None:
-                self._child.kill(signal.SIGKILL)
-                self._reap()
+            self._abandon()
             raise
 
-    def _streams(self, descriptors: Iterable[int], command: Command, opened: List[int]) -> Dict[str, int]:
+    def _abandon(self) -> None:
+        """The start has failed; pid may not be known yet."""
+        self._close_pipes()
+        if self.returncode is None:
+            self._child.kill(signal.SIGKILL)
+            self._reap()
+
+    def _streams(self, descriptors: Iterable[int], command: Command, stack: contextlib.ExitStack) -> Dict[str, int]:
         """The members std_in, std_out and std_err. Descriptors below 3 other than the stream's own
-        are duplicated, into opened."""
+        are duplicated, until the start."""
         members: Dict[str, int] = {}
         for number, (name, fd) in enumerate(zip(("std_in", "std_out", "std_err"), descriptors)):
             if fd == number:
-                command.actions.append(actions.dup2(fd, fd))  # not close-on-exec any more
+                command.add(True, actions.dup2, fd, fd)  # not close-on-exec any more
                 continue
             if 0 <= fd < 3:
                 fd = duplicate(fd)
-                opened.append(fd)
+                stack.callback(os.close, fd)
             if fd not in (NO_STREAM, PTY) and fd < 0:
                 raise command.error_of((Step.STREAMS, errno.EBADF, 0, name.replace("_", "").encode()))
             members[name] = Stream.INHERIT if fd == NO_STREAM else fd

@@ -88,8 +88,7 @@ def command_of(args: Args, stderr: int, shell: Optional[bool], executable: Optio
     command = Command(args, executable, bool(shell), cwd, env)
     command.actions.append(RESTORE)
     command.add_limits(limits)
-    if cwd is not None:
-        command.actions.append(actions_of.chdir(cwd))
+    command.add(cwd is not None, actions_of.chdir, cwd)
     command.add_own(actions or ())
     return command, {**command.members(), "std_err": Stream.STDOUT if stderr == STDOUT else None,
                      "owner": kind, "flags": CommandFlags.INHERIT_SIGNALS, "stop_signal": stop_signal}
@@ -144,7 +143,11 @@ LOGGER = logging.getLogger("concurrent.futures")  # as the futures' own
 
 
 class Jobs(Generic[FutureType]):
-    """The base class of both queues."""
+    """The base class of both queues, which have these methods."""
+    _new_future: Callable[[], FutureType]
+    _watch_future: Callable[[Job], None]  # lets the future's cancel() cancel the job
+    _watch: Callable[[], None]  # lets _pump() be called when there are results: there is a job
+    _is_wanted: Callable[[Any], bool]
 
     def __init__(self, running: int = 16, *, jobs: int = 256, job_bytes: int = 1 << 17, delay: float = 0.0,
                  local: bool = False) -> None:
@@ -154,6 +157,7 @@ class Jobs(Generic[FutureType]):
                 raise ValueError(f"{name} is not from {least} to {most}: {number}")
         self._native = _aspawn.Queue(running=running, jobs=jobs, job_bytes=job_bytes, delay_ms=round(delay * 1000),
                                      flags=QueueFlags.LOCAL if local else 0)
+        self._is_local = local
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._cookies = itertools.count()
@@ -304,22 +308,6 @@ class Jobs(Generic[FutureType]):
         except BaseException:  # of a callback, such as SystemExit: it must not end the queue's thread
             LOGGER.exception("exception calling callback for %r", job.future)
 
-    # --- what differs ---
-
-    def _new_future(self) -> FutureType:
-        raise NotImplementedError
-
-    def _watch_future(self, job: Job) -> None:
-        """Lets the future's cancel() cancel the job."""
-        raise NotImplementedError
-
-    def _watch(self) -> None:
-        """Lets _pump() be called when there are results: there is a job."""
-        raise NotImplementedError
-
-    def _is_wanted(self, future: Any) -> bool:
-        raise NotImplementedError
-
 
 class Future(concurrent.futures.Future[Result]):
     """A job's. It is pending until the job has ended."""
@@ -358,12 +346,7 @@ class Queue(Jobs[Future], concurrent.futures.Executor):  # type: ignore[misc]
     The process keeps the credentials, namespaces and limits that this one has now: see
     aspawn_queue(3). After os.fork() the copy of the queue refuses jobs (ESTALE).
     """
-
-    def __init__(self, running: int = 16, *, jobs: int = 256, job_bytes: int = 1 << 17, delay: float = 0.0,
-                 local: bool = False) -> None:
-        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay, local=local)
-        self._is_local = local
-        self._thread: Optional[threading.Thread] = None
+    _thread: Optional[threading.Thread] = None
 
     def map(self, commands: Iterable[Optional[Args]], *, timeout: Optional[float] = None,  # type: ignore[override]
             **options: Any) -> Iterator[Result]:

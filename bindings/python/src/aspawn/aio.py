@@ -142,11 +142,9 @@ async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream:
                 stream.close()
-        process._close_pipes()
-        if process.returncode is None and process._by_library:  # its number may not be known yet
-            process._child.kill(signal.SIGKILL)
-            process._reap()
-        elif process.returncode is None:
+        if process._by_library:
+            process._abandon()
+        else:
             process.kill()
             process.wait()
         raise
