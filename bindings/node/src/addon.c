@@ -16,7 +16,7 @@ struct running {
 	struct aspawn_child child;
 	int stop_signal;
 	struct instance *instance;
-	struct running *next, **link;
+	struct running *next; /* in instance.ended */
 	uint64_t number;
 	uv_handle *watch; /* of its ended_fd, or a timer */
 	napi_ref owner;
@@ -47,26 +47,12 @@ void close_handle(struct instance *instance, uv_handle *handle)
 	uv_close(handle, closed);
 }
 
-static void insert(struct running **link, struct running *running)
+/* The child is not watched any more. At the end of a thread its children run on. */
+static void forget(void *data)
 {
-	running->next = *link;
-	running->link = link;
-	if (running->next)
-		running->next->link = &running->next;
-	*link = running;
-}
+	struct running *running = data;
 
-static void take_out(struct running *running)
-{
-	*running->link = running->next;
-	if (running->next)
-		running->next->link = running->link;
-}
-
-/* The child is not watched any more. */
-static void forget(struct running *running)
-{
-	take_out(running);
+	napi_remove_env_cleanup_hook(running->instance->env, forget, running);
 	close_handle(running->instance, running->watch);
 	aspawn_release(&running->child); /* does nothing if it was waited for */
 	free(running);
@@ -143,8 +129,10 @@ static void report_ends(uv_handle *check)
 	struct instance *instance = uv_handle_get_data(check);
 
 	uv_check_stop(check);
-	while (instance->ended)
-		report_end(instance->ended);
+	for (struct running *running; (running = instance->ended);) {
+		instance->ended = running->next;
+		report_end(running);
+	}
 }
 
 static void has_ended(struct running *running)
@@ -152,10 +140,10 @@ static void has_ended(struct running *running)
 	struct instance *instance = running->instance;
 	struct running **link = &instance->ended;
 
-	take_out(running);
 	while (*link && (*link)->number < running->number)
 		link = &(*link)->next;
-	insert(link, running);
+	running->next = *link;
+	*link = running;
 	uv_check_start(instance->check, report_ends);
 }
 
@@ -199,15 +187,12 @@ static void see_end(uv_handle *poll, int error, int events)
 	has_ended(running);
 }
 
-/* At the end of a thread its children run on. */
+/* At the end of a thread, after the hooks of its children and queues. */
 static void cleanup(napi_async_cleanup_hook_handle handle, void *data)
 {
 	struct instance *instance = data;
-	struct running *running;
 
 	instance->cleanup = handle;
-	while ((running = instance->first ? instance->first : instance->ended))
-		forget(running);
 	uv_check_stop(instance->check);
 	close_handle(instance, instance->check);
 	finish_cleanup(instance);
@@ -324,7 +309,7 @@ static int watch(struct instance *instance, struct running *running, napi_value 
 	uv_poll_start(running->watch, UV_READABLE, see_end);
 	running->instance = instance;
 	running->number = instance->started++;
-	insert(&instance->first, running);
+	napi_add_env_cleanup_hook(env, forget, running);
 	napi_create_reference(env, owner, 1, &running->owner);
 	napi_create_string_utf8(env, "ASPAWN", NAPI_AUTO_LENGTH, &name);
 	napi_async_init(env, owner, name, &running->context);
@@ -377,17 +362,16 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 		streams->parent[0] = running->child.pty_fd;
 	if (error < 0) {
 		aspawn_wait_started(&running->child, &failure, 0);
-		set_failure(env, v[OWNER], &failure);
-		return error;
-	}
-	if (await_start(&running->child, &failure, is_certain) != -PSYS_ECANCELED) {
+	} else if (await_start(&running->child, &failure, is_certain) != -PSYS_ECANCELED) {
 		give_pipes(env, arena, true);
 		return 0;
+	} else {
+		aspawn_wait(&running->child, NULL, NULL, -1);
+		give_pipes(env, arena, false);
+		error = failure.error;
 	}
-	aspawn_wait(&running->child, NULL, NULL, -1);
-	give_pipes(env, arena, false);
 	set_failure(env, v[OWNER], &failure);
-	return failure.error;
+	return error;
 }
 
 /*

@@ -39,11 +39,10 @@ void uv_ref(uv_handle *handle);
 void uv_unref(uv_handle *handle);
 int uv_has_ref(const uv_handle *handle);
 
-/* Of a thread: its children that run or have ended, and handles that the loop closes. */
+/* Of a thread: its children that have ended, and handles that the loop closes. */
 struct instance {
 	napi_env env;
 	uv_loop *loop;
-	struct running *first;
 	struct running *ended; /* in the order of their starts */
 	uint64_t started;
 	uv_handle *check; /* active while there are such */
