@@ -71,7 +71,7 @@ struct arena {
 	struct pipe_end *pipes;
 };
 
-/* What the start stores for a pipe action: lib/actions.js. */
+/* What the start stores for a pipe action: lib/operands.js. */
 struct pipe_end {
 	struct pipe_end *next;
 	napi_value action;
