@@ -141,7 +141,7 @@ class Actions(Test):
         self.assertEqual(output("pwd", cwd="/", actions=[actions.chdir("usr")]), ["/usr"])
 
     def test_each_function_makes_what_the_library_knows(self):
-        # An action that the library does not know, or with other arguments, is an error of start()
+        # An action that the library does not know, or with other arguments, is an error of the start
         # before the child; -1 as the last descriptor makes it fail after all are converted.
         samples = {"path": "/", "new_root": "/", "put_old": "/", "from_": 0, "fd": 0, "dirfd": None, "ruleset_fd": 0,
                    "set": [1], "mask": [0], "nodes": [0], "groups": [1], "filter": b"", "data": b"",

@@ -3,7 +3,8 @@
 # The Python package, packed, in a fresh environment: the lines of its README, and its own tests. PYTHON=...
 # for another Python than the one that makes the wheel, which is one for all. WHOLE=1 also runs the
 # standard library's tests of subprocess and asyncio's, test by test as without the package; and lets the
-# newest of the Pythons that there are pack the wheel for each: PYTHONS="/opt/3.9/bin/python3 python3.13".
+# newest of the Pythons that there are pack the wheel for each, by which all these tests run then:
+# PYTHONS="/opt/3.9/bin/python3 python3.13".
 . "$(dirname "$0")/../../checks/tap.sh"
 cd "$(dirname "$0")/../../.." || exit 1
 source=$PWD/bindings/python
@@ -151,6 +152,23 @@ installs_in()
 	"$1" -m venv "$2" && "$2/bin/pip" install --quiet --no-index "$work"/newest/aspawn-*.whl
 }
 
+standard_tests()
+{
+	(cd "$work" && timeout 900 "$python" "$source/tests/stdlib.py" test.test_subprocess test.test_asyncio.test_subprocess \
+		>"$work/standard" && cat "$work/standard" && ! grep '^not ok' "$work/standard")
+}
+
+# By $python, in which the package is.
+compares_with_subprocess()
+{
+	if "$python" -c 'import test.test_subprocess' 2>/dev/null; then
+		check "$1: the standard library's tests have the same results" standard_tests
+		echo "$output" | sed -n 's/^ok [0-9]* - /# /p'
+	else
+		skip "$1: the standard library's tests" "it has none: test/bindings/python.install"
+	fi
+}
+
 # The stable ABI as the headers of the newest have it, in what is older.
 newest_serves_the_oldest()
 {
@@ -163,13 +181,14 @@ newest_serves_the_oldest()
 		return
 	fi
 	check "a wheel is made by ${newest% *}" packs_by "${newest#* }"
-	pythons | sed '$d' >"$work/pythons"
+	pythons >"$work/pythons"
 	while read -r version path; do
 		python=$work/$version/bin/python
 		check "it is installed in $version" installs_in "$path" "$work/$version"
 		for tests in references.py test_aspawn.py test_queue.py test_beside.py; do
 			check "$version with the wheel of ${newest% *}: $tests" own_tests $tests
 		done
+		test "$version" = "$1" || compares_with_subprocess "$version"
 	done <"$work/pythons"
 }
 
@@ -177,12 +196,6 @@ newest_serves_the_oldest()
 interpreters_have_it()
 {
 	PYTHONPATH=$work/unpacked timeout 100 "$1" "$source/tests/test_aspawn.py" Interface
-}
-
-standard_tests()
-{
-	(cd "$work" && timeout 900 "$python" "$source/tests/stdlib.py" "$@" >"$work/standard" &&
-		cat "$work/standard" && ! grep '^not ok' "$work/standard")
 }
 
 check "README's first commands make a wheel, and install it" first_commands_work
@@ -210,12 +223,8 @@ else
 	skip "interpreters with their own locks" "the newest Python is ${newest% *}"
 fi
 test -z "${WHOLE:-}" || {
-	if "$python" -c 'import test.test_subprocess' 2>/dev/null; then
-		check "the standard library's tests have the same results" standard_tests test.test_subprocess test.test_asyncio.test_subprocess
-		echo "$output" | sed -n 's/^ok [0-9]* - /# /p'
-	else
-		skip "the standard library's tests" "$PYTHON has none: test/packages/bindings/python.install"
-	fi
-	newest_serves_the_oldest
+	version=$("$PYTHON" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	compares_with_subprocess "$version"
+	newest_serves_the_oldest "$version"
 }
 finish
