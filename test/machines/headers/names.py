@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Lists the kernel's names that our headers lack: test/headers/names.py
+"""Lists the kernel's names that our headers lack: test/machines/headers/names.py
 
 A subject is what our names begin with, up to the first underscore: CLONE_, PR_. Of names without an
 underscore it is the kernel's header, as that of SIGINT. Each other name of a subject, in the newest

@@ -165,7 +165,7 @@ compares_with_subprocess()
 		check "$1: the standard library's tests have the same results" standard_tests
 		echo "$output" | sed -n 's/^ok [0-9]* - /# /p'
 	else
-		skip "$1: the standard library's tests" "it has none: test/bindings/python.install"
+		skip "$1: the standard library's tests" "it has none: test/packages/bindings/python.install"
 	fi
 }
 
