@@ -98,7 +98,7 @@ static void interpret(int fd, const uint8_t *text, size_t size)
 	size += begin;
 	check(ftruncate(fd, 0) == 0 && pwrite(fd, script, size, 0) == (ssize_t)size, "no file");
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	const char *name = interpreter_of(path, head);
+	const char *name = aspw_interpreter_of(path, head);
 	check(!name == (size < 2 || memcmp(script, "#!", 2) != 0), "an interpreter of no script");
 	if (name) {
 		script[size < SCRIPT_HEAD - 1 ? size : SCRIPT_HEAD - 1] = '\0';
