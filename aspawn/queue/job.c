@@ -355,7 +355,9 @@ IN_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
 		struct job_output *output = &job->outputs[i];
 
 		job_read_output(queue, job, output, held_by_pipe(output->fd));
-		job->result.cut |= output->fd >= 0 ? 1 << i : 0;
+		/* What the library has killed may be about to leave its pipe. */
+		if (output->fd >= 0 && !(job->has_ended && job->signal))
+			job->result.cut |= 1 << i;
 		job_close_output(queue, output);
 	}
 	aspw_job_finish(queue, job);

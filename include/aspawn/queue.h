@@ -285,7 +285,9 @@ struct aspawn_result {
 	struct aspawn_failure failure; /* error is 0 unless the program was never executed */
 	struct psys_rusage usage;      /* as aspawn_wait() stores it */
 	uint64_t memory_peak __attribute__((aligned(8))); /* as in struct aspawn_io */
-	int cut;                                          /* as in struct aspawn_io */
+	/* As in struct aspawn_io; 0 if the library has ended the program, after which it awaits no
+	 * output. */
+	int cut;
 };
 
 /*

@@ -32,6 +32,16 @@ static bool is_reset(void)
 	return !psys_memcmp(&mask, &none, PSYS_SIGSET_SIZE) && ignored.handler == PSYS_SIG_DFL;
 }
 
+/* What is ignored may be so too: the library starts a program where it may not reset that. */
+static bool blocks_nothing(void)
+{
+	struct psys_sigset mask = { { 0 } }, none;
+
+	psys_sigemptyset(&none);
+	psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &mask, PSYS_SIGSET_SIZE);
+	return !psys_memcmp(&mask, &none, PSYS_SIGSET_SIZE);
+}
+
 /* True if SET=1 is the whole environment. */
 static bool has_only_set(char *const *envp)
 {
@@ -108,7 +118,8 @@ static bool is_true(const char *what)
 {
 	char directory[64];
 
-	if (!psys_strcmp(what, "unblocked") || !psys_strcmp(what, "reset"))
+	if (!psys_strcmp(what, "unblocked") || !psys_strcmp(what, "reset") ||
+	    !psys_strcmp(what, "usual"))
 		return true;
 	if (!psys_strcmp(what, "closed"))
 		return has_only_standard_streams();
@@ -143,6 +154,8 @@ int main(int argc, char **argv)
 {
 	bool right = argc > 1 && !psys_strcmp(argv[1], "reset") ?
 			     is_reset() :
+		     argc > 1 && !psys_strcmp(argv[1], "usual") ?
+			     blocks_nothing() :
 			     is_inherited(argc < 2 || psys_strcmp(argv[1], "unblocked") != 0);
 
 	for (int i = 1; i < argc; i++)

@@ -325,8 +325,15 @@ static struct aspawn_command program_as(const char *role)
 	argv[0] = program;
 	argv[1] = (char *)(uintptr_t)role;
 	return (struct aspawn_command){ .size = sizeof(struct aspawn_command),
+					.flags = ASPAWN_COMMAND_INHERIT_SIGNALS,
 					.argv = argv,
 					.pool = &pool };
+}
+
+/* Most programs check what they inherit. With the flag: what the library resets. */
+static void set_inheriting_way(struct aspawn_command *command, uint64_t way)
+{
+	set_way(command, way ^ ASPAWN_COMMAND_INHERIT_SIGNALS);
 }
 
 static void free_memory(void)
@@ -455,7 +462,7 @@ static bool command(uint64_t way, const struct aspawn_action *actions, size_t co
 {
 	struct aspawn_command it = program_as(role);
 
-	set_way(&it, way);
+	set_inheriting_way(&it, way);
 	it.actions = actions;
 	it.action_count = count;
 	return lives_alone(&it);
@@ -528,6 +535,7 @@ COMMAND(group, NULL, 0, "leads", ASPAWN_SETPGID(0))
 COMMAND(signals, NULL, 0, NULL, ASPAWN_SIGMASK(&usr1), ASPAWN_SIGNALS_DEFAULT(&interrupt),
 	ASPAWN_SIGNALS_IGNORE(&usr2), ASPAWN_SIGNAL_DEFAULT(SIGINT), ASPAWN_SIGNAL_IGNORE(SIGUSR1))
 COMMAND(reset_signals, NULL, 0, "reset", ASPAWN_RESET_SIGNALS())
+COMMAND(usual_signals, NULL, ASPAWN_COMMAND_INHERIT_SIGNALS, "usual", PLAIN)
 COMMAND(limits, NULL, 0, NULL, ASPAWN_RLIMIT(PSYS_RLIMIT_CORE, 0, 0), ASPAWN_NICE(5),
 	ASPAWN_SCHEDULER(PSYS_SCHED_BATCH, 0), ASPAWN_AFFINITY(&processor, sizeof processor),
 	ASPAWN_IOPRIO(2 << PSYS_IOPRIO_CLASS_SHIFT | 7), ASPAWN_PERSONALITY(0))
@@ -592,7 +600,7 @@ static bool on_terminal(uint64_t way, const struct aspawn_action *action)
 {
 	struct aspawn_command it = program_as("terminal");
 
-	set_way(&it, way);
+	set_inheriting_way(&it, way);
 	it.std_in = it.std_out = it.std_err = ASPAWN_STREAM_PTY;
 	it.actions = action;
 	it.action_count = !!action;
@@ -653,7 +661,7 @@ SCENARIO(command_shell_on_enoexec)
 {
 	struct aspawn_command it = program_as(NULL);
 
-	it.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC;
+	it.flags |= ASPAWN_COMMAND_SHELL_ON_ENOEXEC;
 	it.file = script;
 	return lives_alone(&it);
 }
@@ -664,7 +672,7 @@ static bool missing_with(uint64_t way, struct aspawn_pool *memory)
 	struct aspawn_failure failure;
 	struct aspawn_child child;
 
-	set_way(&it, way);
+	set_inheriting_way(&it, way);
 	it.pool = memory;
 	it.file = "/nowhere/program";
 	if (!start(&child, &it))
@@ -704,7 +712,7 @@ static bool command_in(struct aspawn_pool *memory, uint64_t way, bool closes)
 	struct aspawn_command it = program_as(closes ? "closed" : NULL);
 
 	it.pool = memory;
-	set_way(&it, way);
+	set_inheriting_way(&it, way);
 	it.actions = closes ? closefrom : NULL;
 	it.action_count = closes;
 	bool first = lives(&it);
@@ -790,7 +798,12 @@ static bool two_in_pool(void)
 	const struct aspawn_action slow[] = { ASPAWN_CALL(sleeps, NULL) };
 	char *const argv[] = { program, NULL };
 	const struct aspawn_command it = {
-		.size = sizeof it, .argv = argv, .pool = &pool, .actions = slow, .action_count = 1
+		.size = sizeof it,
+		.flags = ASPAWN_COMMAND_INHERIT_SIGNALS,
+		.argv = argv,
+		.pool = &pool,
+		.actions = slow,
+		.action_count = 1,
 	};
 	struct aspawn_child first, second;
 	int status = -1, r;
@@ -943,7 +956,7 @@ static bool has_streams_of_many(uint64_t way)
 	const struct aspawn_action only_below[] = { ASPAWN_ONLY_BELOW(3) };
 	struct aspawn_command it = program_as("closed");
 
-	set_way(&it, way);
+	set_inheriting_way(&it, way);
 	it.std_in = it.std_out = it.std_err = ASPAWN_STREAM_PIPE;
 	it.actions = only_below;
 	it.action_count = 1;
@@ -992,7 +1005,7 @@ SCENARIO(stream_nonblock)
 	struct aspawn_command it = program_as("copies");
 	struct aspawn_child child;
 
-	it.flags = ASPAWN_COMMAND_NONBLOCK;
+	it.flags |= ASPAWN_COMMAND_NONBLOCK;
 	it.std_in = it.std_out = ASPAWN_STREAM_PIPE;
 	if (!start(&child, &it))
 		return false;
@@ -1041,7 +1054,7 @@ static bool release_from(struct aspawn_pool *memory, uint64_t way)
 	const struct aspawn_action slow[] = { ASPAWN_CALL(sleeps, NULL) };
 	struct aspawn_command it = program_as(NULL);
 
-	set_way(&it, way);
+	set_inheriting_way(&it, way);
 	it.pool = memory;
 	it.actions = slow;
 	it.action_count = 1;
@@ -1097,7 +1110,7 @@ static bool wait_with_timeout(uint64_t way)
 	struct aspawn_command it = program_as(NULL);
 	struct aspawn_child child;
 
-	set_way(&it, way);
+	set_inheriting_way(&it, way);
 	bool right = start(&child, &it) && end_of(&child, RIGHT, 1000000);
 	free_memory();
 	return right;
@@ -1144,7 +1157,7 @@ static bool end_lingering(uint64_t way, const struct aspawn_action *actions, siz
 	struct aspawn_child child;
 	int r, status = -1;
 
-	set_way(&it, way);
+	set_inheriting_way(&it, way);
 	it.actions = actions;
 	it.action_count = count;
 	if (!start(&child, &it))
@@ -1274,7 +1287,7 @@ static bool has_ended(uint64_t way)
 	int before, after, status = -1;
 	siginfo_t info;
 
-	set_way(&it, way);
+	set_inheriting_way(&it, way);
 	if (!start(&child, &it))
 		return false;
 	const bool runs = aspawn_wait_started(&child, NULL, -1) == 0;
@@ -1418,7 +1431,7 @@ static bool ends_as_tree(uint64_t flags, const struct aspawn_action *actions, si
 	int r, status = -1;
 	char byte;
 
-	set_way(&it, flags);
+	set_inheriting_way(&it, flags);
 	it.owner = ASPAWN_OWNER_TREE;
 	it.std_out = ASPAWN_STREAM_PIPE;
 	it.actions = actions;
@@ -1780,7 +1793,7 @@ SCENARIO(communicate_own_memory_sink)
 
 	sunk = 0;
 	it.pool = NULL;
-	it.flags = ASPAWN_COMMAND_NO_PIDFD | ASPAWN_COMMAND_STARTED_FD;
+	it.flags |= ASPAWN_COMMAND_NO_PIDFD | ASPAWN_COMMAND_STARTED_FD;
 	it.std_err = ASPAWN_STREAM_PIPE;
 	return communicate(&it, &io, 0, RIGHT) && sunk == 8;
 }
@@ -2096,6 +2109,7 @@ static bool queue_of(uint64_t flags, const struct aspawn_action *action, int own
 						      .flags = flags };
 	char *const argv[] = { program, NULL };
 	const struct aspawn_command command = { .size = sizeof command,
+						.flags = ASPAWN_COMMAND_INHERIT_SIGNALS,
 						.argv = argv,
 						.actions = action,
 						.action_count = action != NULL,
