@@ -241,8 +241,8 @@ public final class Child extends Process implements Poller.Watcher {
     public boolean killGroup(int signal) { return signal(signal, true); }
 
     /**
-     * Ends a {@link Command#tree}: SIGTERM to all of it, and after the grace SIGKILL until nothing is left. Without a
-     * grace SIGKILL at once.
+     * Ends a {@link Command#tree}: its {@link Command#stopSignal} to all of it, and after the grace SIGKILL until nothing is
+     * left. Without a grace SIGKILL at once.
      * @throws IllegalStateException the child is no tree
      */
     public boolean killTree(Duration grace) {

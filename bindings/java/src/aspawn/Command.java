@@ -61,6 +61,7 @@ public final class Command {
     private Owner owner = Owner.CALLER;
     private Memory memory = Memory.SHARED;
     private boolean diesWithCaller;
+    private int stopSignal; // 0: SIGTERM
     private boolean hasEnvironment;
 
     /** A program, which is searched for in PATH, and its arguments. */
@@ -138,6 +139,15 @@ public final class Command {
     /** Kills the child when this process ends. An owner CALLER is PRIVATE then. */
     public Command diesWithCaller(boolean dies) {
         diesWithCaller = dies;
+        return this;
+    }
+
+    /**
+     * The first signal of {@link Child#killTree}, and of what ends a job, in place of SIGTERM. The program begins with
+     * the default action for it.
+     */
+    public Command stopSignal(int signal) {
+        stopSignal = signal;
         return this;
     }
 
@@ -328,6 +338,7 @@ public final class Command {
         to.set(Request.FLAGS, Interface.COMMAND_INHERIT_SIGNALS | (diesWithCaller ? Interface.COMMAND_DIES_WITH_CALLER : 0));
         to.set(Request.OWNER, owner.number);
         to.set(Request.MEMORY, memory.number);
+        to.set(Request.STOP_SIGNAL, stopSignal);
         for (int i = 0; i < streams.length; i++) to.set(Request.STREAMS + i, streams[i]);
         to.set(Request.FILE, to.string(command.get(0)));
         to.set(Request.SEARCH_PATH, to.string(Native.environment.getOrDefault("PATH", "/bin:/usr/bin")));

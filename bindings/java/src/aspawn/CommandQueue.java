@@ -20,7 +20,7 @@ import java.util.concurrent.Executor;
  * the queue was made, and ends with {@link #close}.
  */
 public final class CommandQueue implements AutoCloseable, Poller.Watcher {
-    private static final int NUMBERS = 10, ARRAYS = 3, MOST = 16;
+    private static final int NUMBERS = 13, ARRAYS = 3, MOST = 16;
 
     private static final class Submitted {
         final Job job;
@@ -169,6 +169,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
             Result.Outcome how = outcome == Interface.OUTCOME_TIMED_OUT ? Result.Outcome.TIMED_OUT
                     : outcome == Interface.OUTCOME_LOST ? Result.Outcome.LOST : Result.Outcome.RAN;
             complete(submitted, new Result(how, (int) numbers[at + 2], bytes[from], bytes[from + 1], numbers[at + 7], numbers[at + 8],
+                    (int) numbers[at + 10], (int) numbers[at + 11], numbers[at + 12],
                     Duration.ofNanos(numbers[at + 5]), Duration.ofNanos(numbers[at + 6])), null);
         }
         jobs.remove(mine);

@@ -45,13 +45,13 @@ public final class Job {
         return this;
     }
 
-    /** SIGTERM to its process group after this time; ZERO: no limit. */
+    /** {@link Command#stopSignal} to its process group after this time; ZERO: no limit. */
     public Job timeLimit(Duration limit) {
         timeLimit = notNegative(limit);
         return this;
     }
 
-    /** From SIGTERM to SIGKILL: a second, unless set; ZERO: SIGKILL at once. */
+    /** From the stop signal to SIGKILL: a second, unless set; ZERO: SIGKILL at once. */
     public Job grace(Duration time) {
         grace = notNegative(time);
         return this;

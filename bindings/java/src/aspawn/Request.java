@@ -16,9 +16,9 @@ import java.util.function.Consumer;
 final class Request implements AutoCloseable {
     /** The members, by their words. */
     static final int FLAGS = 0, OWNER = 1, MEMORY = 2, STREAMS = 3, FILE = 6, SEARCH_PATH = 7, ARGV = 8, ENVP = 9,
-            ENCODED = 10, ACTIONS = 11, ACTION_COUNT = 12, CERTAIN = 13, JOB_FLAGS = 14, COOKIE = 15, INPUT = 16,
-            INPUT_SIZE = 17, OUT_SIZE = 18, ERR_SIZE = 19, TIME_LIMIT = 20, GRACE = 21, KEY = 22, KEY_LIMIT = 23,
-            PRIORITY = 24, DESCRIPTORS = 25, PID = 30, ERROR = 31, STEP = 32, TEXT = 33;
+            ENCODED = 10, ACTIONS = 11, ACTION_COUNT = 12, CERTAIN = 13, STOP_SIGNAL = 14, JOB_FLAGS = 15, COOKIE = 16,
+            INPUT = 17, INPUT_SIZE = 18, OUT_SIZE = 19, ERR_SIZE = 20, TIME_LIMIT = 21, GRACE = 22, KEY = 23, KEY_LIMIT = 24,
+            PRIORITY = 25, DESCRIPTORS = 26, PID = 31, ERROR = 32, STEP = 33, TEXT = 34;
 
     private static final int TEXT_SIZE = 256;
     private static final int HEADER = TEXT * 8 + TEXT_SIZE;

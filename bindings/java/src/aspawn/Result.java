@@ -19,16 +19,21 @@ public final class Result {
     private final Outcome outcome;
     private final int status;
     private final byte[] output, error;
-    private final long outputTotal, errorTotal;
+    private final long outputTotal, errorTotal, memoryPeak;
+    private final int cut, survivors;
     private final Duration waited, ran;
 
-    Result(Outcome outcome, int status, byte[] output, byte[] error, long outputTotal, long errorTotal, Duration waited, Duration ran) {
+    Result(Outcome outcome, int status, byte[] output, byte[] error, long outputTotal, long errorTotal, int cut, int survivors,
+            long memoryPeak, Duration waited, Duration ran) {
         this.outcome = outcome;
         this.status = status;
         this.output = output == null ? new byte[0] : output;
         this.error = error == null ? new byte[0] : error;
         this.outputTotal = outputTotal;
         this.errorTotal = errorTotal;
+        this.cut = cut;
+        this.survivors = survivors;
+        this.memoryPeak = memoryPeak;
         this.waited = waited;
         this.ran = ran;
     }
@@ -54,6 +59,18 @@ public final class Result {
 
     /** The same of stderr. */
     public long errorTotal() { return errorTotal; }
+
+    /** True if another process still held stdout after the grace, and may have written more. */
+    public boolean outputCut() { return (cut & 1) != 0; }
+
+    /** The same of stderr. */
+    public boolean errorCut() { return (cut & 2) != 0; }
+
+    /** How many processes of a tree could not be ended; 1 for another program that may not be killed, such as sudo. */
+    public int survivors() { return survivors; }
+
+    /** The most bytes of memory that the group of {@link Action#newCgroup} had at a time; 0: not known. */
+    public long memoryPeak() { return memoryPeak; }
 
     /** The output, as text of the default character set. */
     @Override public String toString() { return new String(output, Charset.defaultCharset()); }

@@ -62,6 +62,7 @@ struct request {
 	struct aspawn_action *actions; /* memory for them */
 	int64_t action_count;
 	int64_t is_certain; /* only the file decides if the program is executed */
+	int64_t stop_signal;
 
 	/* of a job */
 	int64_t job_flags, cookie;
@@ -97,6 +98,7 @@ static bool to_command(const struct request *request, struct aspawn_command *com
 		.std_err = (int)request->streams[2],
 		.owner = (int)request->owner,
 		.memory = (int)request->memory,
+		.stop_signal = (int)request->stop_signal,
 	};
 	for (int64_t i = 0; i < request->action_count; i++)
 		if (!to_action(&request->actions[i], &request->encoded[i]))
@@ -395,10 +397,10 @@ static bool set_bytes(JNIEnv *env, jobjectArray array, int at, const void *bytes
 	return to || !bytes;
 }
 
-/* Takes results until the arrays, of aspawn.CommandQueue, are full: ten numbers and three arrays of bytes each. */
+/* Takes results until the arrays, of aspawn.CommandQueue, are full: so many numbers and arrays of bytes each. */
 NATIVE(jint, queueTake, jlong queue, jlongArray numbers, jobjectArray bytes)
 {
-	enum { MOST = 16, NUMBERS = 10, ARRAYS = 3 };
+	enum { MOST = 16, NUMBERS = 13, ARRAYS = 3 };
 	const struct aspawn_result *results[MOST];
 	const int count = aspawn_queue_wait(QUEUE, results, MOST, 0);
 
@@ -422,6 +424,9 @@ NATIVE(jint, queueTake, jlong queue, jlongArray numbers, jobjectArray bytes)
 			(jlong)of->out_total,
 			(jlong)of->err_total,
 			has_output,
+			of->cut,
+			of->survivors,
+			(jlong)of->memory_peak,
 		};
 
 		(*env)->SetLongArrayRegion(env, numbers, i * NUMBERS, NUMBERS, values);

@@ -224,6 +224,14 @@ class CommandTest {
     }
 
     @Test
+    void aTreeEndsByItsStopSignal() throws Exception {
+        Child child = sh("trap 'exit 7' USR1; echo; while :; do sleep 0.01; done").stopSignal(Constants.SIGUSR1).tree().start();
+        child.getInputStream().read();
+        child.killTree(Duration.ofHours(1));
+        assertEquals(7, child.waitFor());
+    }
+
+    @Test
     void aTreeEndsWithItsProgram() throws Exception {
         Child child = sh("setsid sleep 100 </dev/null >/dev/null 2>&1 & echo $!; exit 4").tree().start();
         Programs result = run(child);

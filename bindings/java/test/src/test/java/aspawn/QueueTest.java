@@ -128,6 +128,24 @@ class QueueTest {
     }
 
     @Test
+    void limitsSendTheStopSignal() throws Exception {
+        try (CommandQueue queue = new CommandQueue(2)) {
+            Command stops = sh("trap 'exit 7' USR1; kill -STOP $$; while :; do sleep 0.01; done").stopSignal(Constants.SIGUSR1);
+            Result result = queue.submit(new Job(stops).timeLimit(Duration.ofMillis(200)).grace(Duration.ofHours(1))).get();
+            assertEquals(List.of(Result.Outcome.TIMED_OUT, 7, 0), List.of(result.outcome(), result.exitValue(), result.survivors()));
+            assertThrows(ExecutionException.class, () -> queue.submit(new Job(new Command("true").stopSignal(9))).get());
+        }
+    }
+
+    @Test
+    void saysWhatWasGivenUp() throws Exception {
+        try (CommandQueue queue = new CommandQueue(2)) {
+            Result result = queue.submit(new Job(sh("sleep 2 2>&- & echo a")).grace(Duration.ofMillis(50))).get();
+            assertEquals(List.of("a\n", true, false, 0L), List.of(result.toString(), result.outputCut(), result.errorCut(), result.memoryPeak()));
+        }
+    }
+
+    @Test
     void limitsAreOfAnyLength() throws Exception {
         Duration longest = Duration.ofSeconds(Long.MAX_VALUE);
         try (CommandQueue queue = new CommandQueue(2)) {
