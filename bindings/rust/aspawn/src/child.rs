@@ -134,19 +134,29 @@ impl<E: From<Error>> Child<E> {
         self.process.limits
     }
 
-    /// As the limit of time of [`Handle::communicate`] does it.
+    /// As the limit of time of [`Handle::communicate`] does it, by the stop signal or SIGKILL.
     #[cfg(feature = "tokio")]
-    pub(crate) fn terminate(&mut self, signal: i32) -> Result<(), E> {
+    pub(crate) fn terminate(&mut self, kills: bool) -> Result<(), E> {
         let Limits { grace, kill_group, .. } = self.limits();
-        let grace = if signal == SIGKILL { Some(Duration::ZERO) } else { grace };
+        let stop_signal = self.process.handle.stop_signal;
+        let grace = if kills { Some(Duration::ZERO) } else { grace };
         if self.owner() == Owner::Tree && self.kill_tree(grace).is_ok() {
             return Ok(());
         }
-        let group = if kill_group { self.kill_group(signal) } else { Ok(()) };
-        match kill_group && signal != SIGKILL {
-            true => group,
-            false => self.kill_with(signal), // it may have left its group
+        if kills {
+            if kill_group {
+                let _ = self.kill_group(SIGKILL); // it may have left its group
+            }
+            return self.kill_with(SIGKILL);
         }
+        // A stopped program gets the first one only then.
+        let mut send = |signal| match kill_group {
+            true => self.kill_group(signal),
+            false => self.kill_with(signal),
+        };
+        let sent = send(stop_signal);
+        let _ = send(crate::consts::SIGCONT);
+        sent
     }
 
     #[cfg(feature = "tokio")]
@@ -275,7 +285,7 @@ impl<E: From<Error>> Child<E> {
         self.unless_ended(|handle| handle.kill_group(signal))
     }
 
-    /// Ends a child of [`Owner::Tree`] and all that descends from it: SIGTERM, and after the grace (None:
+    /// Ends a child of [`Owner::Tree`] and all that descends from it: its stop signal, and after the grace (None:
     /// one second) SIGKILL. Does not wait. Of another child an error about its `owner`.
     pub fn kill_tree(&mut self, grace: Option<Duration>) -> Result<(), E> {
         self.unless_ended(|handle| handle.kill_tree(grace))

@@ -319,12 +319,17 @@ impl<E> CommandOf<E> {
         /// `waitpid(-1)` of a library that takes every child for its own.
         owner(owner: Owner) [spec.owner] = owner;
 
+        /// The first signal of a [`timeout`](Self::timeout), of [`Child::kill_tree`] and of what ends a job of
+        /// a queue, such as [`consts::SIGINT`](crate::consts::SIGINT); 0: SIGTERM. The program begins with the
+        /// default action for it, and SIGCONT follows it.
+        stop_signal(signal: i32) [spec.stop_signal] = signal;
+
         /// The time that [`output`](Self::output), [`status`](Self::status) and
-        /// [`Child::wait_with_output`] give the program: then it gets SIGTERM, and after the
+        /// [`Child::wait_with_output`] give the program: then it gets its stop signal, and after the
         /// [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
         timeout(timeout: Duration) [limits.timeout] = Some(timeout);
 
-        /// The time from SIGTERM to SIGKILL, one second if not set. With a [`timeout`](Self::timeout) or a
+        /// The time from the stop signal to SIGKILL, one second if not set. With a [`timeout`](Self::timeout) or a
         /// grace, `output` takes so long after the program's end what other processes write to the same
         /// pipes, and then no more; otherwise, as std, until none of them has the pipes.
         grace(grace: Duration) [limits.grace] = Some(grace);

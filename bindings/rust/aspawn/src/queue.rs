@@ -176,10 +176,10 @@ impl<'a> Job<'a> {
         /// Standard input, otherwise /dev/null.
         input(input: &'a [u8]) [input] = input;
 
-        /// The time from the start until the program and its group get SIGTERM.
+        /// The time from the start until the program and its group get the stop signal.
         timeout(timeout: Duration) [limits.timeout] = Some(timeout);
 
-        /// The time from SIGTERM to SIGKILL, one second if not set; also the time after the program's
+        /// The time from the stop signal to SIGKILL, one second if not set; also the time after the program's
         /// end for another process that holds its output.
         grace(grace: Duration) [limits.grace] = Some(grace);
 
@@ -262,6 +262,14 @@ pub struct Outcome {
     pub stdout_total: u64,
     /// Bytes that the program wrote to standard error.
     pub stderr_total: u64,
+    /// True if another process still held standard output after the grace.
+    pub stdout_cut: bool,
+    /// True if another process still held standard error after the grace.
+    pub stderr_cut: bool,
+    /// How many processes of a tree could not be ended; 1 for another program that may not be killed.
+    pub survivors: u32,
+    /// The most bytes of memory that the group of an `Action::new_cgroup` had at a time.
+    pub memory_peak: Option<u64>,
     /// What the program, and its children that it waited for, used.
     pub usage: Usage,
     /// The time from the submission to the start; to the end if it was not started.
@@ -301,6 +309,10 @@ impl Outcome {
             stderr: bytes(result.err, result.err_length),
             stdout_total: result.out_total,
             stderr_total: result.err_total,
+            stdout_cut: result.cut & 1 != 0,
+            stderr_cut: result.cut & 2 != 0,
+            survivors: result.survivors as u32,
+            memory_peak: Some(result.memory_peak).filter(|&bytes| bytes > 0),
             usage: Usage::from(&result.usage),
             waited: between(result.submitted_ns, started),
             ran: between(started, result.ended_ns),
@@ -503,7 +515,7 @@ impl Queue {
             .map(|number| Prepared { number, setup })
     }
 
-    /// Cancels a job: if it runs, its group gets SIGTERM, and SIGKILL after its grace. Its
+    /// Cancels a job: if it runs, its group gets its stop signal, and SIGKILL after its grace. Its
     /// [`Outcome`] comes nevertheless. Fails with `ESRCH` if the job has ended.
     pub fn cancel(&self, ticket: Ticket) -> Result<()> {
         // SAFETY: the queue is open.

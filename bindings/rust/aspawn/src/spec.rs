@@ -124,6 +124,7 @@ pub struct Spec {
     pub(crate) flags: u64,
     pub(crate) owner: Owner,
     pub(crate) memory: Memory,
+    pub(crate) stop_signal: i32,
     has_nul: bool,
 }
 
@@ -153,6 +154,7 @@ impl Spec {
             flags: 0,
             owner: Owner::Caller,
             memory: Memory::Shared,
+            stop_signal: 0,
             has_nul: false,
         };
         spec.arg(program);
@@ -228,6 +230,10 @@ impl Spec {
 
         /// In what memory the child begins.
         memory(memory: Memory) [memory] = memory;
+
+        /// The first signal of a time limit, of a tree's end and of what ends a job; 0: SIGTERM. The
+        /// program begins with the default action for it, and SIGCONT follows it.
+        stop_signal(signal: i32) [stop_signal] = signal;
     }
 
     /// Starts the program, and returns when the child exists. What the child does and fails in
@@ -248,7 +254,17 @@ impl Spec {
             // SAFETY: the call copies the command and all that it points to; the pool is static.
             let result = unsafe { sys::aspawn_start(&mut child, &command) };
             let pipes = pipes.iter().map(|(number, end)| (*number, end.get())).collect();
-            let mut handle = Handle { child, setup: setup.len(), pipes };
+            let mut handle = Handle {
+                child,
+                setup: setup.len(),
+                pipes,
+                #[cfg(feature = "tokio")]
+                stop_signal: if self.stop_signal == 0 {
+                    crate::consts::SIGTERM
+                } else {
+                    self.stop_signal
+                },
+            };
             match result {
                 0 => Ok(handle),
                 // It may name an invalid member or action.
@@ -302,6 +318,7 @@ impl Spec {
             std_err: streams[2].number(),
             owner: self.owner as i32,
             memory: self.memory as i32,
+            stop_signal: self.stop_signal,
             ..Default::default()
         };
         call(&command, &pipes)
@@ -311,7 +328,7 @@ impl Spec {
 /// When and how a command is ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// After this time the program gets SIGTERM.
+    /// After this time the program gets its stop signal.
     pub timeout: Option<Duration>,
     /// And this much later SIGKILL; None: one second. Also the time after the program's end in which
     /// another process may hold its output; with neither time given, that has no limit.
@@ -378,6 +395,8 @@ pub struct Handle {
     setup: usize,
     /// Of actions: the program's number, the caller's end.
     pub(crate) pipes: Vec<(i32, i32)>,
+    #[cfg(feature = "tokio")]
+    pub(crate) stop_signal: i32,
 }
 
 impl fmt::Debug for Handle {
@@ -594,7 +613,7 @@ impl Handle {
         done(unsafe { sys::aspawn_kill_group(&mut self.child, signal) })
     }
 
-    /// Ends a child that is [`Owner::Tree`] and all that descends from it: SIGTERM, and after the grace
+    /// Ends a child that is [`Owner::Tree`] and all that descends from it: its stop signal, and after the grace
     /// SIGKILL. Does not wait. None: one second. Of another child an error about its `owner`.
     pub fn kill_tree(&mut self, time: Option<Duration>) -> Result<()> {
         // SAFETY: there is a child, or was one.

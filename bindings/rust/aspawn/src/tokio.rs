@@ -34,7 +34,6 @@ use ::tokio::net::unix::pipe::{Receiver, Sender};
 use ::tokio::sync::Notify;
 use ::tokio::time::{sleep, timeout};
 
-use crate::consts::{SIGKILL, SIGTERM};
 use crate::queue::{Counts, Job, Options, Outcome, Prepared, Ticket};
 use crate::spec::{Spec, Stream};
 use crate::{sys, CommandOf, Error, Result, Stdio, Step, Usage};
@@ -268,7 +267,7 @@ impl<E: From<Error>> Child<E> {
         }
         let grace = limits.grace.unwrap_or(Duration::from_secs(1));
         if !grace.is_zero() {
-            let _ = self.child.0.terminate(SIGTERM);
+            let _ = self.child.0.terminate(false);
             let (mut out, mut err) = (self.stdout.take(), self.stderr.take());
             let (mut reads, mut reading) = (Box::pin(read_both(&mut out, &mut err)), true);
             let mut ended = Box::pin(self.ended());
@@ -279,7 +278,7 @@ impl<E: From<Error>> Child<E> {
             let _ = timeout(grace, ends).await;
         }
         loop {
-            match self.child.0.terminate(SIGKILL) {
+            match self.child.0.terminate(true) {
                 // A helper has not cloned it yet.
                 Err(error) if error.raw_os_error() == EAGAIN => {
                     sleep(Duration::from_millis(10)).await

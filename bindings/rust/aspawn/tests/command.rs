@@ -206,6 +206,22 @@ fn a_time_limit_ends_the_whole_group() {
 }
 
 #[test]
+fn a_time_limit_sends_the_stop_signal() {
+    let file = std::env::temp_dir().join(format!("aspawn-stop-{}", std::process::id()));
+    let script = "trap 'echo ends >$0; exit' USR1; kill -STOP $$; while :; do sleep 0.01; done";
+    for owner in [Owner::Caller, Owner::Tree] {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(&file).owner(owner).stop_signal(consts::SIGUSR1);
+        command.timeout(Duration::from_millis(300)).grace(Duration::from_secs(100));
+        assert_eq!(command.status().unwrap_err().kind(), ErrorKind::TimedOut);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "ends\n");
+        std::fs::remove_file(&file).unwrap();
+    }
+    let error = Command::new("true").stop_signal(consts::SIGKILL).spawn().unwrap_err();
+    assert_eq!(error.to_string(), "argument \"stop_signal\": invalid argument");
+}
+
+#[test]
 fn waits_with_a_time_limit() {
     let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
     assert!(child.wait_timeout(Duration::from_millis(10)).unwrap().is_none());
