@@ -121,6 +121,7 @@ static struct supervisor {
 	bool *is_killed;
 	const int *armed;
 	long *waits;
+	int (*see)(const struct seen_call *call);
 } supervisor;
 
 /* A thread without the filter, which reads the memory that the calls point to. */
@@ -380,4 +381,33 @@ void filter_precede_clone(void (*before)(int tid))
 	supervisor.then = before;
 	supervisor.tid = psys_gettid();
 	watch(PSYS_NR_clone, precede_clone);
+}
+
+static void show_clone(const struct notification *notification, struct answer *answer)
+{
+	const uint64_t *args = notification->data.args;
+	const struct psys_clone_args *of = (const void *)(uintptr_t)args[0];
+	const bool is_clone3 = notification->data.nr == PSYS_NR_clone3;
+	const uint64_t flags = args[clone_flags];
+	const struct seen_call call = {
+		.nr = notification->data.nr,
+		.by_caller = (int)notification->pid == supervisor.tid,
+		.flags = is_clone3 ? of->flags : flags & ~UINT64_C(0xff),
+		.exit_signal = is_clone3 ? (unsigned)of->exit_signal : (unsigned)flags & 0xff,
+	};
+	const int error = supervisor.see(&call);
+
+	if (error)
+		answer->error = -error;
+	else
+		answer->flags = ANSWER_CONTINUE;
+}
+
+void filter_show_clones(int (*see)(const struct seen_call *call))
+{
+	static const long numbers[] = { PSYS_NR_clone3, PSYS_NR_clone, PSYS_NR_execveat };
+
+	supervisor.see = see;
+	supervisor.tid = psys_gettid();
+	watch_all(numbers, sizeof numbers / sizeof *numbers, show_clone);
 }

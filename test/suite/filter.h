@@ -57,4 +57,16 @@ void filter_follow_munmap(void (*after)(int tid));
 /* Each clone of this thread waits until before(tid) has returned, likewise. */
 void filter_precede_clone(void (*before)(int tid));
 
+/* A clone of this process or of one that shares its memory, or an execveat. */
+struct seen_call {
+	long nr;
+	bool by_caller; /* the thread that has called filter_show_clones() */
+	uint64_t flags; /* of a clone, with its exit signal */
+	unsigned exit_signal;
+};
+
+/* Each such call is shown to see(), in another thread: 0 if it is made, or the error that it fails with.
+ * Likewise. */
+void filter_show_clones(int (*see)(const struct seen_call *call));
+
 #endif
