@@ -8,6 +8,10 @@
     doc/abi.md                 all names, each with the version that has changed it last
     README.md                  the number of kinds of actions
 
+and from aspawn/spawn/ways.h:
+
+    doc/design.md              the table of ways
+
 `make reference` calls it after tools/interface.py, and a test checks that nothing is left to write.
 """
 import json
@@ -21,9 +25,9 @@ ACTIONS = INTERFACE["actions"]
 KINDS = {action["kind"]: action for action in ACTIONS}
 
 
-def between(text, name, lines, comment):
+def between(text, name, lines, comment, source="interface.json"):
     """The text with other lines between those that begin and end what is written here."""
-    begin, end = comment.format(f"from interface.json: {name}"), comment.format("end")
+    begin, end = comment.format(f"from {source}: {name}"), comment.format("end")
     before, found, rest = text.partition(begin + "\n")
     _, ended, after = rest.partition(end + "\n")
     assert found and ended, f"no {begin}"
@@ -173,8 +177,33 @@ def readme(text):
     return re.sub(r"\d+ kinds of actions", f"{len(KINDS)} kinds of actions", text)
 
 
+# --- the design -----------------------------------------------------------------------------------
+
+WORDS = {"MEMORY_OF_HELPER": "a helper, which tries its ways", "MEMORY_SHARED": "the caller's",
+         "MEMORY_SUSPENDED": "the caller's; suspends until the exec", "MEMORY_COPIED": "a copy",
+         "MEMORY_EXECUTED": "the image's", "true": "joins it", "false": "", "0": "", "NEVER": "no", "ALWAYS": "yes",
+         "IF_UNSUPPORTED": "on `EOPNOTSUPP`", "UNLESS_FULL": "except on `EAGAIN`, `ENOMEM`"}
+
+
+def ways():
+    yield "| who clones | memory of the child | cgroup | for | not for | refused: the next |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    rows = re.findall(r"WAY\((BY_[^)]*)\)", (ROOT / "aspawn/spawn/ways.h").read_text().replace("\\\n", " "))
+    assert rows
+    for row in rows:
+        cells = [cell.strip() for cell in row.split(",")]
+        cells[0] = cells[0].removeprefix("BY_").lower()
+        for i in 3, 4:
+            cells[i] = ", ".join(wish.strip().removeprefix("WISH_").lower() for wish in cells[i].split("|"))
+        yield "| " + " | ".join(WORDS.get(cell, cell) for cell in cells) + " |"
+
+
+def design(text):
+    return between(text, "ways", ways(), "<!-- {} -->", "aspawn/spawn/ways.h")
+
+
 WRITTEN = {"doc/aspawn_action.3": manual, "debian/libaspawn*.symbols": symbols, "doc/bindings.md": bindings,
-           "doc/abi.md": abi, "README.md": readme}
+           "doc/abi.md": abi, "README.md": readme, "doc/design.md": design}
 
 
 def outdated():

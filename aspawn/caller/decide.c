@@ -10,21 +10,10 @@
 #include "../action/syscall_class.h"
 #include "../child/image.h"
 #include "../child/perform.h"
+#include "../helper/helper.h"
 #include "../spawn/descriptor_table.h"
 #include "pool.h"
 #include "start.h"
-
-/* What the actions of a command require of the clone. */
-struct requirements {
-	size_t copies;     /* actions that need a copy of the memory */
-	bool only_below;   /* the child must not begin with copies of other descriptors */
-	bool image;        /* with copy_memory: no action needs the caller's memory */
-	bool same_numbers; /* a function runs while the child has a pipe, which it must not meet */
-	/* The first action that closes the rest, so that the child may share the descriptors, and copy
-	 * those that it uses. NULL: none. */
-	const struct aspawn_action *closing;
-	unsigned keep_below; /* above all descriptors that actions before closing use */
-};
 
 /* --- paths that are descriptors --------------------------------------------- */
 
@@ -168,11 +157,11 @@ static IN_SERVER bool has_path(const struct aspawn_action *action, bool for_imag
 /* --- the actions ------------------------------------------------------------- */
 
 /* The first of all that the action closes, or -1. */
-static IN_SERVER int closed_from(const struct aspawn_action *action)
+PSYS_INLINE int closed_from(const struct aspawn_action *action)
 {
-	return action->kind == ASPAWN_ACTION_CLOSEFROM  ? action->u.closefrom.first :
-	       action->kind == ASPAWN_ACTION_ONLY_BELOW ? action->u.only_below.first :
-							  -1;
+	if (action->kind == ASPAWN_ACTION_CLOSEFROM)
+		return action->u.closefrom.first;
+	return action->kind == ASPAWN_ACTION_ONLY_BELOW ? action->u.only_below.first : -1;
 }
 
 /* Returns the slot of a number that an action has replaced, or the free slot for this number. */
@@ -307,17 +296,36 @@ static IN_SERVER void add_given(struct prepared *prepared, const struct aspawn_a
 		}
 }
 
-/* Fills what the prepared command has for its actions: fds, parent and joined. */
-static IN_SERVER struct requirements requirements_of(struct prepared *prepared,
-						     const struct aspawn_command *command,
-						     const struct served *served)
+/* Stores the group that the helper shall make. A server has the job's descriptor under another number. */
+static IN_SERVER void fill_group(struct prepared *prepared, const struct aspawn_action *action,
+				 bool is_jobs)
 {
+	struct group_wish *wish = &prepared->group;
+
+	wish->parent = action->u.new_cgroup.parent_fd;
+	for (size_t i = 0; is_jobs && i < prepared->fd_count; i++)
+		if (prepared->fds[i].kind == CALLERS_FD &&
+		    prepared->fds[i].callers == action->u.new_cgroup.parent_fd)
+			wish->parent = prepared->fds[i].here;
+	wish->memory_max = action->u.new_cgroup.memory_max;
+	wish->pids_max = action->u.new_cgroup.pids_max;
+	wish->cpu_max = action->u.new_cgroup.cpu_max;
+}
+
+IN_SERVER struct requirements aspw_fill(struct prepared *prepared,
+					const struct aspawn_command *command,
+					const struct own_actions *own)
+{
+	const struct served *served = own->served;
 	/* Perhaps, where that copies the memory. */
 	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD ||
 			     command->memory == ASPAWN_MEMORY_SUSPENDED;
-	struct requirements requirements = { .copies = aspw_count_copies(command) };
+	struct requirements requirements = { .copies = aspw_count_copies(command),
+					     .fds = prepared->fds,
+					     .watch_at = served ? served->watch_at : NULL,
+					     .awaits_clone = own->await_clone };
 	struct callers callers = aspw_callers(prepared);
-	bool calls = false, joins = false;
+	bool calls = false, joins = false, closes = false, only_below = false;
 	int last = -1;
 
 	for (struct aspawn_action *action = prepared->actions;
@@ -337,7 +345,7 @@ static IN_SERVER struct requirements requirements_of(struct prepared *prepared,
 			joins = true;
 		}
 		if (action->kind == ASPAWN_ACTION_ONLY_BELOW)
-			requirements.only_below = true;
+			only_below = true;
 		/* What the child has fetched may have a number that means another descriptor to the
 		 * caller: a function may use it, and nobody would notice. */
 		calls = calls || action->kind == ASPAWN_ACTION_CALL;
@@ -349,15 +357,23 @@ static IN_SERVER struct requirements requirements_of(struct prepared *prepared,
 			       -1);
 		if (served)
 			add_given(prepared, action, served, fd);
-		else if (!requirements.closing)
+		else if (!closes)
 			last = keep_used(prepared, action, fd >= 0, last);
-		if (!served && !requirements.closing && closed_from(action) >= 0) {
-			requirements.closing = action;
+		if (!served && !closes && closed_from(action) >= 0) {
+			closes = true;
 			if (last < closed_from(action) - 1)
 				last = closed_from(action) - 1;
 			requirements.keep_below = (unsigned)last + 1;
 		}
 	}
+	requirements.fd_count = prepared->fd_count;
+	requirements.joined = prepared->joined;
+	if (prepared->joined && prepared->joined->kind == ASPAWN_ACTION_NEW_CGROUP) {
+		fill_group(prepared, prepared->joined, served);
+		requirements.group = &prepared->group;
+	}
+	if (closes && requirements.keep_below <= INT32_MAX && !requirements.group)
+		requirements.shares_table = only_below ? SHARES_TABLE : IF_MANY;
 	requirements.image = requirements.copies && command->memory == ASPAWN_MEMORY_SHARED &&
 			     fits_image(prepared);
 	return requirements;
@@ -384,7 +400,7 @@ static IN_SERVER bool are_few(void)
 }
 
 /* A wrong answer costs time and nothing else. A pool keeps the answer for some starts. */
-static IN_SERVER bool descriptors_are_few(struct findings *known)
+static IN_SERVER bool descriptors_are_few(struct remembered *known)
 {
 	int starts = __atomic_load_n(&known->few, __ATOMIC_RELAXED);
 
@@ -410,7 +426,7 @@ static IN_SERVER unsigned namespace_of(const char *link)
 
 /* False if children are to begin in another pid namespace, by unshare(2) or setns(2). That is never one
  * which the caller has left: a forked process may have a pool of its parent's namespace. */
-static IN_SERVER bool children_stay(struct findings *known)
+static IN_SERVER bool children_stay(struct remembered *known)
 {
 	const unsigned childrens = namespace_of("/proc/thread-self/ns/pid_for_children");
 
@@ -420,98 +436,103 @@ static IN_SERVER bool children_stay(struct findings *known)
 	return childrens && childrens == __atomic_load_n(&known->pid_namespace, __ATOMIC_RELAXED);
 }
 
-/* --- control groups --------------------------------------------------------------- */
-
-/* Returns the group that the helper shall make, or NULL. A server has the job's descriptor under another
- * number. */
-static IN_SERVER const struct group_wish *group_of(struct prepared *prepared, bool is_jobs)
-{
-	const struct aspawn_action *action = prepared->joined;
-	struct group_wish *wish = &prepared->group;
-
-	if (!action || action->kind != ASPAWN_ACTION_NEW_CGROUP)
-		return NULL;
-	wish->parent = action->u.new_cgroup.parent_fd;
-	for (size_t i = 0; is_jobs && i < prepared->fd_count; i++)
-		if (prepared->fds[i].kind == CALLERS_FD &&
-		    prepared->fds[i].callers == action->u.new_cgroup.parent_fd)
-			wish->parent = prepared->fds[i].here;
-	wish->memory_max = action->u.new_cgroup.memory_max;
-	wish->pids_max = action->u.new_cgroup.pids_max;
-	wish->cpu_max = action->u.new_cgroup.cpu_max;
-	return wish;
-}
-
 /* --- how the child begins --------------------------------------------------------- */
 
-/*
- * Each wish in its turn, from whose memory the child has to what its clone does. What the kernel
- * refuses is tried in another way: by the next clone method (clone.c), in a copy of the memory if
- * the image cannot be executed, and by the caller where no helper can be.
- */
-IN_SERVER void aspw_decide(struct request *request, struct prepared *prepared,
-			   const struct aspawn_command *command, const struct own_actions *own)
+/* The child executes the image, or is cloned into its control group. The clone suspends the parent: the OOM killer
+ * of the group spares who shares memory with that. */
+static IN_SERVER unsigned wishes_of_memory(const struct aspawn_command *command,
+					   const struct requirements *needs, bool has_image)
 {
-	const uint64_t flags = command->flags;
-	const bool has_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD);
-	const struct requirements needs = requirements_of(prepared, command, own->served);
-	struct findings nothing = { 0, 0 };
-	struct findings *known = command->pool ? &pool_of(command->pool)->findings : &nothing;
+	unsigned wishes = 0;
 
-	/* The caller's memory; that of the image; or a copy. The clone into a control group suspends the
-	 * parent: the OOM killer of the group spares who shares memory with that. */
-	const bool executes = needs.image && aspw_has_image();
-	const bool joins = prepared->joined && command->memory != ASPAWN_MEMORY_COPIED &&
-			   (executes || needs.copies == 1);
-	request->memory = executes     ? MEMORY_EXECUTED :
-			  needs.copies ? MEMORY_COPIED :
-					 (enum child_memory)command->memory;
-	request->fn = executes ? aspw_perform_in_image : aspw_perform;
-	/* The first child may find another. */
-	prepared->reason = request->memory != MEMORY_COPIED ? ASPAWN_REASON_SYSTEM :
-			   command->memory                  ? ASPAWN_REASON_NONE :
-			   needs.image                      ? ASPAWN_REASON_BUILD :
-							      ASPAWN_REASON_COMMAND;
+	if (needs->image && has_image)
+		wishes |= WISH_IMAGE;
+	if (needs->joined && command->memory != ASPAWN_MEMORY_COPIED &&
+	    (wishes || needs->copies == 1))
+		wishes |= WISH_CGROUP;
+	if (needs->copies > 1)
+		wishes |= WISH_OWN;
+	if (needs->copies || command->memory == ASPAWN_MEMORY_COPIED)
+		wishes |= WISH_COPY;
+	if (command->memory == ASPAWN_MEMORY_SUSPENDED)
+		wishes |= WISH_SUSPENSION;
+	return wishes;
+}
+
+IN_SERVER struct findings aspw_find(const struct aspawn_command *command,
+				    const struct requirements *needs, const struct served *served)
+{
+	struct remembered nothing = { 0, 0 };
+	struct remembered *known = command->pool ? &pool_of(command->pool)->remembered : &nothing;
+	struct findings found = { .has_image = aspw_has_image(),
+				  .lacks_clone3 = served && served->lacks_clone3 };
+
+	if (wishes_of_memory(command, needs, found.has_image) & (WISH_IMAGE | WISH_CGROUP)) {
+		found.children_stay =
+			!served && !command->memory && !command->owner && children_stay(known);
+	} else if (needs->shares_table) {
+		found.few_descriptors = needs->shares_table == IF_MANY && descriptors_are_few(known);
+		if (!found.few_descriptors && !needs->same_numbers)
+			found.thread = psys_gettid();
+	}
+	return found;
+}
+
+IN_SERVER unsigned char aspw_decide(const struct aspawn_command *command,
+				    const struct requirements *needs, const struct findings *found,
+				    struct request *request, struct plan *plan)
+{
+	const bool has_pidfd = !(command->flags & ASPAWN_COMMAND_NO_PIDFD);
+	unsigned wishes = wishes_of_memory(command, needs, found->has_image);
+	const bool waits = wishes & (WISH_IMAGE | WISH_CGROUP);
 
 	/* A child of a helper's; the caller's child, with a helper that waits for an exec; or the
 	 * caller's alone: a server waits itself, and in a new pid namespace the first child is the
 	 * init. */
-	const bool waits =
-		(executes || joins) && !own->served && command->memory == ASPAWN_MEMORY_SHARED;
-	request->helped = command->owner != ASPAWN_OWNER_CALLER ? PRIVATE :
-			  waits && children_stay(known)         ? FOR_CALLER :
-								  NOT_HELPED;
-	request->dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
-	request->tree = command->owner != ASPAWN_OWNER_TREE  ? NO_TREE :
-			flags & ASPAWN_COMMAND_TREE_OR_GROUP ? TREE_OR_GROUP :
-							       TREE;
-	request->group = group_of(prepared, own->served);
-	const bool makes = request->group;
+	if (command->owner)
+		wishes |= WISH_HELPER | WISH_PRIVATE;
+	else if (waits && found->children_stay)
+		wishes |= WISH_HELPER;
+	plan->owner = (enum child_owner)command->owner;
+	plan->clone_by_helper = aspw_clone_by_helper;
+	plan->stop_signal = stop_signal_of(command);
+	plan->tree_or_group = command->flags & ASPAWN_COMMAND_TREE_OR_GROUP;
+	plan->dies_with_caller = command->flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
+	plan->group = needs->group;
 
 	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
 	 * A copy of few costs less than to wait for another process's turn, and a helper that waits
 	 * for an exec has copies of all. */
-	request->unshare_files = needs.closing && needs.keep_below <= INT32_MAX && !executes &&
-				 !joins && !makes &&
-				 (needs.only_below || !descriptors_are_few(known));
-	request->caller = request->unshare_files && !needs.same_numbers ? psys_gettid() : 0;
-	request->keep_below = needs.keep_below;
-	request->fds = prepared->fds;
-	request->fd_count = prepared->fd_count;
-	request->pipe = flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED;
+	plan->unshare_files = needs->shares_table && !waits && !found->few_descriptors;
+	plan->caller = found->thread;
+	plan->keep_below = needs->keep_below;
+	plan->fds = needs->fds;
+	plan->fd_count = needs->fd_count;
+	request->pipe = command->flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED;
 
 	/* The caller waits for no helper, unless that shares its descriptors, or shall fetch a pidfd of
 	 * the child. One that makes a group opens descriptors, and ends all that is in the group. */
-	const bool awaits_clone = request->helped == PRIVATE && own->await_clone && !makes;
-	request->detached = request->helped && !awaits_clone && !request->unshare_files;
-	request->polls_helper = request->helped && has_pidfd;
-	request->wants_pidfd = has_pidfd && (request->helped != PRIVATE || awaits_clone);
+	const bool awaits_clone = command->owner && needs->awaits_clone && !needs->group;
+	plan->detached = wishes & WISH_HELPER && !awaits_clone && !plan->unshare_files;
+	plan->polls_helper = wishes & WISH_HELPER && has_pidfd;
+	request->wants_pidfd = has_pidfd && (!command->owner || awaits_clone);
 
 	/* What the clone does in place of an action, which does it if the clone could not. A frozen group
 	 * must stop nobody who does not wish to be suspended. */
-	const bool may_suspend = request->detached || command->memory == ASPAWN_MEMORY_SUSPENDED;
-	request->cgroup_fd = !joins || !may_suspend ? -1 :
-			     makes                  ? request->group->parent :
-						      prepared->joined->u.join_cgroup.fd;
-	request->in_cgroup = needs.copies > 1 ? MEMORY_EXECUTED : MEMORY_SUSPENDED;
+	if (!plan->detached && !(wishes & WISH_SUSPENSION))
+		wishes &= ~(unsigned)WISH_CGROUP;
+	plan->cgroup_fd = needs->joined && !needs->group ? needs->joined->u.join_cgroup.fd : -1;
+	plan->lacks_clone3 = found->lacks_clone3;
+	plan->watch_copy = true;
+	plan->watch_at = needs->watch_at;
+	plan->wishes = wishes;
+	request->ways = aspw_ways_for(wishes);
+	request->fn = wishes & WISH_IMAGE ? aspw_perform_in_image : aspw_perform;
+
+	/* The first child may find another. */
+	if (wishes & WISH_IMAGE || !(wishes & WISH_COPY))
+		return ASPAWN_REASON_SYSTEM;
+	if (command->memory)
+		return ASPAWN_REASON_NONE;
+	return needs->image ? ASPAWN_REASON_BUILD : ASPAWN_REASON_COMMAND;
 }

@@ -17,6 +17,9 @@
 _Static_assert((int)MODE_CLONE3 == (int)ASPAWN_MODE_CLONE3 &&
 		       (int)MODE_IMAGE == (int)ASPAWN_MODE_IMAGE,
 	       "and those between");
+_Static_assert((int)OWNER_TREE == (int)ASPAWN_OWNER_TREE &&
+		       (int)AUTOREAPED == (int)ASPAWN_HELPER_AUTOREAPED,
+	       "and those before");
 
 IN_SERVER bool aspw_has_stack(struct aspawn_child *child)
 {
@@ -24,7 +27,7 @@ IN_SERVER bool aspw_has_stack(struct aspawn_child *child)
 	const struct Stack_t *stack = &state->stack;
 
 	return stack->addr && (state->pid < 0 ? stack_state(stack)->helper_pid == -state->pid :
-						stack_state(stack)->pid == state->pid);
+						stack_state(stack)->begun.pid == state->pid);
 }
 
 IN_SERVER void aspw_give_stack(struct child_state *state)
@@ -71,29 +74,29 @@ IN_SERVER void aspw_note_clone(struct child_state *state, const struct Stack_t *
 {
 	const struct stack_state *made = stack_state(stack);
 	const struct control *control = stack_control(stack);
-	const bool executed = control->request.memory == MEMORY_EXECUTED;
+	const bool executed = control->memory == MEMORY_EXECUTED;
+	const int mode = made->begun.mode;
 
-	state->mode = (unsigned char)made->mode;
-	state->reason = made->mode == MODE_FORK ?
+	state->mode = (unsigned char)mode;
+	state->reason = mode == MODE_FORK ?
 				((const struct prepared *)control->request.user_data)->reason :
 				ASPAWN_REASON_NONE;
 	state->watch = control->watch;
 	state->by_group = made->by_group;
 	/* A helper that was killed has not stored these modes. */
-	state->copied = made->mode >= MODE_FORK || executed || !(control->flags & PSYS_CLONE_VM);
+	state->copied = mode >= MODE_FORK || executed || !(control->flags & PSYS_CLONE_VM);
 	state->unforked = executed && made->is_wiped_by_fork;
 }
 
 /* True if a child of the caller's has raised SIGCHLD. No other signal will tell of it, so it must not
  * be said to run because its helper has not had a turn since the exec. */
-static IN_SERVER bool has_raised_sigchld(const struct Stack_t *stack)
+static IN_SERVER bool has_raised_sigchld(const struct child_state *state)
 {
-	const struct stack_state *state = stack_state(stack);
-	const int pid = __atomic_load_n(&state->pid, __ATOMIC_ACQUIRE);
+	const int pid = __atomic_load_n(&stack_state(&state->stack)->begun.pid, __ATOMIC_ACQUIRE);
 	struct psys_siginfo info;
 
 	info.u.child.pid = 0;
-	if (pid && state->helped == FOR_CALLER)
+	if (pid && !state->owner)
 		psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT,
 			    NULL);
 	return info.u.child.pid && is_end(&info);
@@ -118,10 +121,10 @@ static IN_SERVER void take_number(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
-	state->pid = stack_state(&state->stack)->pid;
+	state->pid = stack_state(&state->stack)->begun.pid;
 	aspw_note_clone(state, &state->stack);
 	/* Any wait of the caller's may reap the child soon. */
-	if (state->helped == FOR_CALLER && child->ended_fd >= 0)
+	if (!state->owner && child->ended_fd >= 0)
 		(void)open_own_pidfd(child);
 }
 
@@ -132,7 +135,7 @@ static IN_SERVER bool take_suspended(struct aspawn_child *child)
 	const struct Stack_t *stack = &child_state(child)->stack;
 	int in_cgroup = SUSPENDS;
 
-	if (!aspw_has_stack(child) || !stack_state(stack)->pid ||
+	if (!aspw_has_stack(child) || !stack_state(stack)->begun.pid ||
 	    !__atomic_compare_exchange_n(&stack_state(stack)->in_cgroup, &in_cgroup, IS_TAKEN,
 					 false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return false;
@@ -167,27 +170,27 @@ IN_SERVER int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
 		return 0;
 	struct stack_state *made = stack_state(stack);
 	int r = aspw_stack_await(stack, STACK_HELPER, CLONING, deadline);
-	if (r < 0 && has_raised_sigchld(stack))
+	if (r < 0 && has_raised_sigchld(state))
 		r = aspw_stack_await(stack, STACK_HELPER, CLONING, aspw_deadline_in(1000));
 	if (r < 0) { /* somebody may have stopped it */
 		aspw_stack_signal_helper(stack, child->ended_fd, PSYS_SIGCONT);
 		return r;
 	}
 	aspw_stack_reap_abandoned(stack);
-	if (made->pid) {
+	if (made->begun.pid) {
 		take_number(child);
 		return 0;
 	}
 	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */
 	aspw_watch_free(&stack_control(stack)->watch, state->is_jobs);
 	const struct prepared *prepared = stack_control(stack)->request.user_data;
-	if (made->refused && made->cloned < 0)
+	const int error = made->begun.error;
+	if (made->refused && error)
 		aspw_store_failure(&failure,
 				   (int)(prepared->joined - prepared->actions) - prepared->own_count,
-				   made->cloned, ASPAWN_ACTION_NEW_CGROUP, made->refused);
+				   error, ASPAWN_ACTION_NEW_CGROUP, made->refused);
 	else
-		aspw_store_failure(&failure, ASPAWN_STEP_CLONE,
-				   made->cloned ? made->cloned : -PSYS_ECHILD, 0, "");
+		aspw_store_failure(&failure, ASPAWN_STEP_CLONE, error ? error : -PSYS_ECHILD, 0, "");
 	aspw_set_failure(state, &failure);
 	return 0;
 }
@@ -370,13 +373,9 @@ int aspawn_describe(const struct aspawn_child *child, int fact)
 	case ASPAWN_FACT_MODE:
 		return state->mode;
 	case ASPAWN_FACT_OWNER:
-		return state->is_tree && !state->by_group ? ASPAWN_OWNER_TREE :
-		       state->helped >= PRIVATE           ? ASPAWN_OWNER_PRIVATE :
-							    ASPAWN_OWNER_CALLER;
+		return state->by_group ? ASPAWN_OWNER_PRIVATE : state->owner;
 	case ASPAWN_FACT_HELPER:
-		return state->helped == PRIVATE_AUTOREAPED ? ASPAWN_HELPER_AUTOREAPED :
-		       state->helped                       ? ASPAWN_HELPER_WAITED_FOR :
-							     ASPAWN_HELPER_NONE;
+		return state->helped;
 	case ASPAWN_FACT_REASON:
 		return state->reason;
 	case ASPAWN_FACT_SURVIVORS:

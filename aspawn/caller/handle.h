@@ -23,18 +23,18 @@ struct child_state {
 	unsigned char known : 2;  /* enum known */
 	unsigned char mode : 3;   /* enum aspawn_clone_mode */
 	unsigned char helped : 2; /* enum helped: if so, a helper uses the stack until the child's end */
-	bool is_channel : 1;      /* own_fd is the socket by which the helper sends the pidfd */
-	bool copied : 1;          /* the child began in a copy of the memory, or in the image */
-	bool is_jobs : 1;         /* the stack is the queue's: not to be unmapped */
-	bool unforked : 1;        /* a process that the caller forks does not have the watch */
-	bool is_tree : 1;         /* the helper ends what descends from the child */
-	bool by_group : 1;        /* ... by the child's group alone */
-	unsigned char on_pty : 3;  /* streams_on_pty() of the command */
-	unsigned char reason : 4;  /* enum aspawn_reason */
-	unsigned char outcome : 4; /* enum aspawn_outcome, when it has been waited for */
+	bool by_group : 1;        /* the helper finds of a tree the child's group alone */
+	unsigned char owner : 2; /* enum child_owner. The helper of a tree ends what descends from it */
+	bool is_channel : 1;     /* own_fd is the socket by which the helper sends the pidfd */
+	bool copied : 1;         /* the child began in a copy of the memory, or in the image */
+	bool is_jobs : 1;        /* the stack is the queue's: not to be unmapped */
+	unsigned char on_pty : 3;      /* streams_on_pty() of the command */
+	unsigned char reason : 4;      /* enum aspawn_reason */
+	unsigned char outcome : 4;     /* enum aspawn_outcome, when it has been waited for */
+	unsigned char stop_signal : 7; /* the first of an end */
+	bool unforked : 1;             /* a process that the caller forks does not have the watch */
 	/* aspw_tend(): how often the helper was rung in vain, and the last sign of its life. */
 	unsigned char rings, beat;
-	unsigned char stop_signal;
 	unsigned short kind; /* with these, the failure, with the end of its subject */
 	int step, error;
 	char subject[40];

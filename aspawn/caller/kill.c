@@ -90,7 +90,8 @@ IN_SERVER int aspw_order_end(struct aspawn_child *child, int64_t grace_ms)
 
 int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
 {
-	if (!is_child(child) || grace_ms < ASPAWN_GRACE_NONE || !child_state(child)->is_tree)
+	if (!is_child(child) || grace_ms < ASPAWN_GRACE_NONE ||
+	    child_state(child)->owner != OWNER_TREE)
 		return -PSYS_EINVAL;
 	const int r = aspw_order_end(child, grace_ms);
 	return r < 0 ? r : kill_suspended(child);

@@ -12,8 +12,8 @@ struct Stack_t aspw_pool_take(struct aspawn_pool *pool);
 /* Gives a stack back; a child may still run on it. stack {0} only ends the matching take. */
 void aspw_pool_give(struct aspawn_pool *pool, struct Stack_t stack);
 
-/* What decide.c has found out. 0: look again. */
-struct findings {
+/* What decide.c has found out at some start. 0: look again. */
+struct remembered {
 	int few;                /* descriptors, for this number of starts; negative: many */
 	unsigned pid_namespace; /* the caller's */
 };
@@ -21,7 +21,7 @@ struct findings {
 struct pool {
 	struct control *list;
 	int kept, taken; /* numbers of stacks; approximate while other threads use the pool */
-	struct findings findings;
+	struct remembered remembered;
 } __attribute__((may_alias)); /* as struct child_state */
 _Static_assert(sizeof(struct pool) <= sizeof(struct aspawn_pool), "must fit");
 

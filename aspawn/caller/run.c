@@ -223,7 +223,7 @@ static int terminate(struct communication *communication, int signal)
 {
 	const bool kills = signal == PSYS_SIGKILL;
 
-	if (child_state(communication->child)->is_tree &&
+	if (child_state(communication->child)->owner == OWNER_TREE &&
 	    aspawn_kill_tree(communication->child,
 			     kills ? ASPAWN_GRACE_NONE : communication->io->grace_ms) == 0)
 		return 0;

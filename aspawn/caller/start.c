@@ -208,18 +208,18 @@ IN_SERVER struct prepared *aspw_prepare(struct arena *arena, const struct aspawn
 
 /* Stores the caller's ends. Where to is in the caller's actions: the child, which may go wrong, could
  * change what its memory has. */
-static IN_SERVER void give_pipes(const struct request *request, const struct own_actions *own,
+static IN_SERVER void give_pipes(const struct plan *plan, const struct own_actions *own,
 				 const struct aspawn_command *command)
 {
-	for (size_t i = 0; i < request->fd_count; i++) {
-		const size_t index = request->fds[i].action;
+	for (size_t i = 0; i < plan->fd_count; i++) {
+		const size_t index = plan->fds[i].action;
 		if (index >= own->count + command->action_count)
 			continue;
 		const struct aspawn_action *action = action_at(command, own, index);
 		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
-			*action->u.output_pipe.read_end = request->fds[i].parents_end;
+			*action->u.output_pipe.read_end = plan->fds[i].parents_end;
 		else if (action->kind == ASPAWN_ACTION_INPUT_PIPE)
-			*action->u.input_pipe.write_end = request->fds[i].parents_end;
+			*action->u.input_pipe.write_end = plan->fds[i].parents_end;
 	}
 }
 
@@ -277,151 +277,139 @@ static IN_SERVER int add_streams(struct own_actions *own, const struct aspawn_co
 
 /* --- starting ------------------------------------------------------------- */
 
-/* Called with a reserved stack and all signals blocked. */
-static IN_SERVER int spawn(struct aspawn_child *child, const struct aspawn_command *command,
-			   const struct own_actions *own, struct prepared *prepared, size_t size,
-			   const struct psys_sigset *mask, struct aspawn_failure *failure)
-{
-	struct child_state *state = child_state(child);
-	const struct Stack_t *stack = &state->stack;
-	const struct control *control = stack_control(stack);
-	struct request request = {
-		.watch_copy = true,
-		.lacks_clone3 = own->served && own->served->lacks_clone3,
-		.watch_at = own->served ? own->served->watch_at : NULL,
-		.stop_signal = stop_signal_of(command),
-		.mask = *mask,
-		.arg = stack_control(stack),
-		.user_data = prepared,
-		.user_data_len = size,
-	};
-
-	prepared->image.size = (size_t)((const char *)(control + 1) - (const char *)prepared);
-	aspw_decide(&request, prepared, command, own);
-	const bool starts_fd = prepared->flags & ASPAWN_COMMAND_STARTED_FD;
-	stack_state(stack)->cloned = 0;
-	const int pid = (int)aspw_spawn(&request, stack);
-	if (pid < 0 && request.helped == PRIVATE && stack_state(stack)->cloned == pid)
-		aspw_store_failure(failure, ASPAWN_STEP_CLONE, pid, 0, "");
-	if (pid < 0)
-		return pid;
-	state->helped = (unsigned char)stack_state(stack)->helped; /* not where there can be none */
-	state->is_tree = state->helped && request.tree;
-	state->pid = pid ? pid : -stack_state(stack)->helper_pid;
-	state->report = control->report.parents_end;
-	child->ended_fd =
-		aspw_descriptors_keep(state->helped ? control->helper_pidfd : control->pidfd);
-	if (state->helped >= PRIVATE && request.wants_pidfd)
-		state->own_fd = aspw_descriptors_keep(control->pidfd);
-	state->is_channel = control->channel[0] >= 0;
-	if (state->is_channel)
-		state->own_fd = control->channel[0];
-	if (starts_fd)
-		child->started_fd = state->report;
-	if (pid)
-		aspw_note_clone(state, stack);
-	give_pipes(&request, own, command);
-	return 0;
-}
-
-/* Called with all signals blocked. The child's stack is one of the pool, a job's, or a new one. */
-static IN_SERVER int start(struct aspawn_child *child, const struct aspawn_command *command,
-			   const struct own_actions *own, struct arena *arena,
-			   const struct psys_sigset *mask, struct aspawn_failure *failure)
-{
-	struct child_state *state = child_state(child);
-	const size_t size = arena->most = arena->size;
-
-	state->pool = command->pool;
-	state->is_jobs = own->served;
-	state->stop_signal = (unsigned char)stop_signal_of(command);
-	if (command->pool)
-		state->stack = aspw_pool_take(command->pool);
-	else if (own->served)
-		state->stack = *own->served->stack;
-	/* For /bin/sh the child makes an array of the arguments on its stack. Those of a job do not change
-	 * meanwhile. */
-	size_t array = 0;
-	if (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC && !own->served)
-		array = size;
-	else if (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC)
-		while (command->argv[array / sizeof *command->argv])
-			array += sizeof *command->argv;
-	int r = aspw_stack_reserve(&state->stack, CHILD_STACK + array, size);
-	if (r == 0) {
-		arena->base = aspw_stack_place(&state->stack, size);
-		arena->size = 0;
-		struct prepared *prepared = aspw_prepare(arena, command, own);
-		r = prepared && !arena->error ?
-			    spawn(child, command, own, prepared, size, mask, failure) :
-			    arena->error;
-	}
-	if (r < 0)
-		aspw_give_stack(state);
-	return r;
-}
-
-static IN_SERVER void clear(struct aspawn_child *child)
+PSYS_INLINE void clear(struct aspawn_child *child)
 {
 	psys_memset(child, 0, sizeof *child);
 	child->ended_fd = child->started_fd = child_state(child)->own_fd = -1;
 	child->in_fd = child->out_fd = child->err_fd = child->pty_fd = -1;
 }
 
-static IN_SERVER int start_on(const int terminal[2], struct aspawn_child *child,
-			      const struct aspawn_command *command, struct own_actions *own,
-			      struct aspawn_failure *failure)
+/* No action may find the server's descriptors. They may also have all numbers that the program's limit
+ * allows. */
+static IN_SERVER void add_served(struct own_actions *own, const struct aspawn_command *command)
 {
-	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 	const struct served *served = own->served;
-	struct psys_sigset mask;
-	int r = add_streams(own, command, child, terminal, failure);
 
-	if (r < 0)
-		return r;
-	/* No action may find the server's descriptors. They may also have all numbers that the
-	 * program's limit allows. */
-	if (served && !served->is_local && (served->files || command->action_count))
+	if (!served->is_local && (served->files || command->action_count))
 		own->list[own->count++] = (struct aspawn_action)ASPAWN_CLOSEFROM(3);
-	if (served && served->files)
+	if (served->files)
 		own->list[own->count++] = (struct aspawn_action)ASPAWN_RLIMIT(
 			PSYS_RLIMIT_NOFILE, served->files->rlim_cur, served->files->rlim_max);
-	aspw_prepare(&arena, command, own);
-	if (arena.error)
-		return arena.error;
-	if (!served)
-		r = block_signals(&mask, false);
-	if (r < 0)
-		return r;
-	r = start(child, command, own, &arena, served ? served->mask : &mask, failure);
-	if (r < 0)
-		clear(child);
-	if (!served)
-		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
-	return r;
 }
 
+/* Reserves the child's stack: one of the pool, a job's, or a new one. size: of the prepared command. */
+static IN_SERVER int reserve(struct child_state *state, const struct aspawn_command *command,
+			     const struct served *served, size_t size)
+{
+	size_t array = 0;
+
+	state->pool = command->pool;
+	state->is_jobs = served;
+	state->stop_signal = stop_signal_of(command) & 127;
+	if (command->pool)
+		state->stack = aspw_pool_take(command->pool);
+	else if (served)
+		state->stack = *served->stack;
+	/* For /bin/sh the child makes an array of the arguments on its stack. Those of a job do not change
+	 * meanwhile. */
+	if (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC && !served)
+		array = size;
+	else if (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC)
+		while (command->argv[array / sizeof *command->argv])
+			array += sizeof *command->argv;
+	return aspw_stack_reserve(&state->stack, CHILD_STACK + array, size);
+}
+
+/* Stores in the handle what has begun. pid 0: the helper's child has no number yet. */
+static IN_SERVER void hand_out(struct aspawn_child *child, const struct plan *plan, int pid,
+			       bool starts_fd)
+{
+	struct child_state *state = child_state(child);
+	const struct control *control = stack_control(&state->stack);
+	const struct begun *begun = &stack_state(&state->stack)->begun;
+
+	state->helped = begun->helped & 3; /* not where there can be none */
+	state->owner = plan->owner & 3;
+	state->pid = pid ? pid : -stack_state(&state->stack)->helper_pid;
+	state->report = control->report.parents_end;
+	child->ended_fd =
+		aspw_descriptors_keep(state->helped ? control->helper_pidfd : begun->pidfd);
+	if (plan->owner && control->request.wants_pidfd)
+		state->own_fd = aspw_descriptors_keep(begun->pidfd);
+	state->is_channel = control->channel[0] >= 0;
+	if (state->is_channel)
+		state->own_fd = control->channel[0];
+	if (starts_fd)
+		child->started_fd = state->report;
+	if (pid)
+		aspw_note_clone(state, &state->stack);
+}
+
+/* From the terminal to the handle. What has failed is undone at the end. */
 IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 			      struct own_actions *own, struct aspawn_failure *failure)
 {
+	struct child_state *state = child_state(child);
+	const struct served *served = own->served;
+	const unsigned on_pty = streams_on_pty(command);
+	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 	int terminal[2] = { -1, -1 };
+	struct request request;
+	struct plan plan;
 
 	clear(child);
-	const unsigned on_pty = streams_on_pty(command);
 	int r = on_pty ? aspw_make_terminal(terminal, command) : 0;
-	if (r < 0) {
+	if (r < 0)
 		aspw_store_failure(failure, ASPAWN_STEP_STREAMS, r, 0, "/dev/ptmx");
-		return r;
+	else
+		r = add_streams(own, command, child, terminal, failure);
+	if (r == 0 && served)
+		add_served(own, command);
+	if (r == 0) {
+		aspw_prepare(&arena, command, own); /* measures */
+		r = arena.error;
 	}
-	r = start_on(terminal, child, command, own, failure);
-	psys_close(terminal[1]); /* of a negative one: no effect */
-	if (r < 0) {
+	if (r == 0 && served)
+		request.mask = *served->mask; /* all signals are blocked */
+	else if (r == 0)
+		r = block_signals(&request.mask, false);
+	const bool is_blocked = r >= 0 && !served;
+	if (r >= 0)
+		r = reserve(state, command, served, arena.size);
+	if (r == 0) {
+		request.user_data_len = arena.most = arena.size;
+		request.user_data = arena.base = aspw_stack_place(&state->stack, arena.size);
+		request.arg = stack_control(&state->stack);
+		arena.size = 0;
+		aspw_prepare(&arena, command, own);
+		r = arena.error;
+	}
+	if (r == 0) {
+		struct prepared *prepared = request.user_data;
+		const struct requirements needs = aspw_fill(prepared, command, own);
+		const struct findings found = aspw_find(command, &needs, served);
+		prepared->reason = aspw_decide(command, &needs, &found, &request, &plan);
+		struct control *control = aspw_spawn_begin(&request, &plan, &state->stack);
+		prepared->image.size = (size_t)((char *)(control + 1) - (char *)prepared);
+		r = (int)aspw_spawn_end(control, aspw_try_ways(control, BY_CALLER));
+		if (r < 0 && plan.owner && stack_state(&state->stack)->begun.error == r)
+			aspw_store_failure(failure, ASPAWN_STEP_CLONE, r, 0, "");
+	}
+	if (r >= 0) {
+		hand_out(child, &plan, r, command->flags & ASPAWN_COMMAND_STARTED_FD);
+		give_pipes(&plan, own, command);
+		child->pty_fd = terminal[0];
+		state->on_pty = on_pty & 7;
+	} else {
+		aspw_give_stack(state);
+		clear(child);
+	}
+	if (is_blocked)
+		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request.mask, NULL, PSYS_SIGSET_SIZE);
+	psys_close(terminal[1]); /* close(-1) is harmless */
+	if (r < 0)
 		psys_close(terminal[0]);
-		return r;
-	}
-	child->pty_fd = terminal[0];
-	child_state(child)->on_pty = on_pty & 7;
-	return r;
+	return r < 0 ? r : 0;
 }
 
 int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command)
@@ -436,12 +424,13 @@ int aspawn_start(struct aspawn_child *child, const struct aspawn_command *comman
 	failure.error = 0;
 	if (!child)
 		return -PSYS_EINVAL;
-	clear(child);
 	int r = aspw_read_command(&known, command, &failure);
 	if (r == 0 && known.flags & ASPAWN_COMMAND_TREE_OR_GROUP)
 		aspw_add_group(&own, &known);
 	if (r == 0)
 		r = aspw_start_with(child, &known, &own, &failure);
+	else
+		clear(child);
 	if (failure.error)
 		aspw_set_failure(child_state(child), &failure);
 	return r;

@@ -18,7 +18,7 @@ struct served {
 	const struct Stack_t *stack;       /* for the job alone, and large enough */
 	void *watch_at;                    /* where its exec_watch is mapped */
 	const struct psys_sigset *mask;    /* of the program */
-	bool lacks_clone3;                 /* struct request */
+	bool lacks_clone3;                 /* struct plan */
 	const struct psys_rlimit64 *files; /* RLIMIT_NOFILE of the program; NULL: the server's */
 	const struct given_fd *fds;
 	size_t fd_count;

@@ -31,8 +31,8 @@ static IN_SERVER bool is_readable(int fd)
 
 static IN_SERVER bool is_to_be_killed(const struct child_state *state)
 {
-	return state->is_tree && __atomic_load_n(&stack_state(&state->stack)->order,
-						 __ATOMIC_RELAXED) == KILL_AT_ONCE;
+	return state->owner == OWNER_TREE && __atomic_load_n(&stack_state(&state->stack)->order,
+							     __ATOMIC_RELAXED) == KILL_AT_ONCE;
 }
 
 IN_SERVER int aspw_until_tending(struct aspawn_child *child)
@@ -58,17 +58,17 @@ IN_SERVER bool aspw_tend(struct aspawn_child *child, bool hurries)
 {
 	struct child_state *state = child_state(child);
 
-	if (state->helped < PRIVATE)
+	if (!state->owner)
 		let_go_on(child);
 	if (!state->helped || !aspw_has_stack(child))
 		return false;
 	const struct stack_state *made = stack_state(&state->stack);
 	const unsigned char beat = (unsigned char)__atomic_load_n(&made->beat, __ATOMIC_RELAXED);
 	const bool kills = is_to_be_killed(state);
-	const bool is_due = kills || (!state->is_tree && aspw_learn_child(child, 0) == 0 &&
-				      is_readable(aspw_own_pidfd(child)));
-	const bool is_orphan = state->helped >= PRIVATE &&
-			       !aspw_stack_has(&state->stack, STACK_HELPER) &&
+	const bool is_due =
+		kills || (state->owner != OWNER_TREE && aspw_learn_child(child, 0) == 0 &&
+			  is_readable(aspw_own_pidfd(child)));
+	const bool is_orphan = state->owner && !aspw_stack_has(&state->stack, STACK_HELPER) &&
 			       !aspw_helper_result(&state->stack, NULL, NULL);
 
 	state->rings = (unsigned char)(!is_due || beat != state->beat ? 0 :
@@ -131,7 +131,7 @@ int aspawn_release(struct aspawn_child *child)
 
 	struct child_state *state = child_state(child);
 	int order = NO_ORDER;
-	if (state->is_tree && aspw_has_stack(child)) /* unless its end is ordered */
+	if (state->owner == OWNER_TREE && aspw_has_stack(child)) /* unless its end is ordered */
 		__atomic_compare_exchange_n(&stack_state(&state->stack)->order, &order, LET_GO,
 					    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	if (state->pid < 0) /* it may have made a page for its reports */
@@ -139,7 +139,7 @@ int aspawn_release(struct aspawn_child *child)
 	if (state->known <= EXECUTING)
 		state->known = OVERWRITTEN;
 	aspw_release_reports(child);
-	if (state->helped == FOR_CALLER && !state->pool && aspw_has_stack(child) &&
+	if (state->helped && !state->owner && !state->pool && aspw_has_stack(child) &&
 	    (state->pid > 0 || state->known == KNOWN) && !is_protected(&state->stack))
 		end_helper(child);
 	/* A helper may run for long: a pool takes a stack in use. */
@@ -245,7 +245,7 @@ static int wait_for_orphan(struct aspawn_child *child, int *status, int options,
 {
 	if (aspawn_pid(child) == -PSYS_ECANCELED)
 		return wait_for_unborn(child, status, usage);
-	if (child_state(child)->is_tree)
+	if (child_state(child)->owner == OWNER_TREE)
 		return -PSYS_EOWNERDEAD;
 	const int pidfd = aspw_own_pidfd(child);
 	int r = wait_by_kernel(child, status, options, usage);
@@ -278,16 +278,16 @@ static int wait_for(struct aspawn_child *child, int *status, int options, struct
 {
 	const struct child_state *state = child_state(child);
 
-	return state->helped >= PRIVATE ? wait_for_private(child, status, options, usage) :
-	       state->helped            ? wait_for_helped(child, status, options, usage) :
-					  wait_for_ordinary(child, status, options, usage);
+	return state->owner  ? wait_for_private(child, status, options, usage) :
+	       state->helped ? wait_for_helped(child, status, options, usage) :
+			       wait_for_ordinary(child, status, options, usage);
 }
 
 int aspw_is_unreaped(struct aspawn_child *child)
 {
 	int status, r = -PSYS_ECHILD;
 
-	if (child_state(child)->helped >= PRIVATE) {
+	if (child_state(child)->owner) {
 		if (aspw_has_stack(child) && aspw_helper_has_reaped(&child_state(child)->stack))
 			return -PSYS_ESRCH;
 		r = wait_for_private(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
@@ -352,14 +352,14 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 {
 	const struct psys_timespec nap = { 0, 5000000 };
 	const struct child_state *state = child_state(child);
-	const bool private = state->helped >= PRIVATE && aspw_has_stack(child);
+	const bool private = state->owner && aspw_has_stack(child);
 	const struct Stack_t *stack = &state->stack;
 	int fd = child->ended_fd, r = 0;
 
 	/* If it is known to have ended, the helper's end is not for the limit. */
 	if (private && aspw_helper_result(stack, NULL, NULL))
 		deadline = aspw_deadline_in(MOMENT);
-	if (state->helped == FOR_CALLER) {
+	if (state->helped && !state->owner) {
 		r = aspw_learn_child(child, deadline);
 		fd = r < 0 ? -1 : aspw_own_pidfd(child);
 	}
@@ -369,7 +369,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 		r = aspw_deadline_poll(fd, PSYS_POLLIN, deadline);
 	if (r < 0 || (private && aspw_helper_result(stack, NULL, NULL)))
 		return r < 0 ? r : 0;
-	if (private && !state->is_tree &&
+	if (private && state->owner != OWNER_TREE &&
 	    aspw_own_pidfd(child) >= 0) /* somebody has killed the helper */
 		r = aspw_deadline_poll(state->own_fd, PSYS_POLLIN, deadline);
 	if (r < 0)
@@ -423,7 +423,7 @@ int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage
 
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (timeout_ms < 0 && child_state(child)->helped < PRIVATE)
+	if (timeout_ms < 0 && !child_state(child)->owner)
 		do
 			r = wait_for(child, &ended, PSYS_WNOWAIT, NULL);
 		while (r == -PSYS_EINTR || (r == 0 && let_go_on(child)));
@@ -441,16 +441,16 @@ int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
 	state->outcome = ASPAWN_OUTCOME_RAN;
-	if (state->is_tree && aspw_has_stack(child))
+	if (state->owner == OWNER_TREE && aspw_has_stack(child))
 		leave_tree(state);
-	if (memory_peak && state->is_tree && aspw_has_stack(child))
+	if (memory_peak && state->owner == OWNER_TREE && aspw_has_stack(child))
 		*memory_peak = stack_state(stack)->memory_peak;
 	if (r < 0 || started == -PSYS_ECANCELED)
 		state->outcome = r < 0 ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NOT_STARTED;
 	if (aspw_has_stack(child)) {
 		if (r != -PSYS_EOWNERDEAD) /* the kernel may not have cleared it */
 			__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
-		if (state->helped >= PRIVATE)
+		if (state->owner)
 			reap_ended_helper(child);
 		else if (state->helped)
 			leave_helper(stack);

@@ -126,7 +126,7 @@ IN_CHILD int aspw_perform_in_image(void *arg, int write_end, void *mask, void *u
 	struct control *control = arg;
 	struct prepared *prepared = user_data;
 
-	if (control->request.memory != MEMORY_EXECUTED)
+	if (control->memory != MEMORY_EXECUTED)
 		return aspw_perform(arg, write_end, mask, user_data, length);
 	if (!aspw_image_check(prepared)) {
 		prepared->reason = ASPAWN_REASON_CALLER;

@@ -260,8 +260,7 @@ static IN_CHILD int write_file(const struct control *control, const struct aspaw
 {
 	const int fd = psys_open(action->u.write.path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
 
-	if (fd < 0 || !action->flags || control->request.memory >= MEMORY_COPIED ||
-	    !may_be_of_proc(fd))
+	if (fd < 0 || !action->flags || control->memory >= MEMORY_COPIED || !may_be_of_proc(fd))
 		return aspw_write_and_close(fd, action->u.write.text);
 	psys_close(fd);
 	return -PSYS_EXDEV; /* explained by aspawn_failure_text() */
@@ -493,7 +492,7 @@ IN_CHILD int aspw_perform(void *arg, int write_end, void *mask, void *user_data,
 		aspw_fail(prepared, control->files_error, NULL);
 	aspw_begin_search(&candidate, prepared);
 	/* The image's exec has cleared it if it gave capabilities, and the helper may have ended. */
-	if (control->request.dies_with_caller &&
+	if (control->plan.dies_with_caller &&
 	    die_with_parent(PSYS_SIGKILL, control->parent) == -PSYS_ESRCH)
 		aspw_fail(prepared, -PSYS_ESRCH, NULL);
 	reset_signals(control, prepared);
@@ -504,7 +503,7 @@ IN_CHILD int aspw_perform(void *arg, int write_end, void *mask, void *user_data,
 		prepared->report->kind = step >= 0 ? prepared->actions[i].kind : 0;
 		int r = perform(control, prepared, i);
 		/* At the clone it was set for the helper's end: a signal may end it with the caller. */
-		if (r >= 0 && control->request.dies_with_caller &&
+		if (r >= 0 && control->plan.dies_with_caller &&
 		    aspw_changes_credentials(&prepared->actions[i]))
 			r = die_with_parent(PSYS_SIGKILL, control->parent);
 		if (r < 0)

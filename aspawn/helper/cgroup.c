@@ -46,8 +46,7 @@ static IN_HELPER int limit(struct stack_state *state, int group, const char *fil
 IN_HELPER int aspw_group_make(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
-	struct request *request = &control->request;
-	const struct group_wish *wish = request->group;
+	const struct group_wish *wish = control->plan.group;
 
 	if (!wish)
 		return 0;
@@ -69,8 +68,6 @@ IN_HELPER int aspw_group_make(struct control *control)
 	if (r < 0)
 		return r;
 	state->refused = NULL;
-	if (request->cgroup_fd >= 0)
-		request->cgroup_fd = control->group_fd;
 	return 0;
 }
 

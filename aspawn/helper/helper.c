@@ -17,113 +17,109 @@
 
 /* --- making a helper, and its child --------------------------------------------- */
 
+/* A process that the kernel reaps may not clone for its parent (Linux 7.1). */
 static IN_SERVER long clone_helper(struct control *control)
 {
+	const struct plan *plan = &control->plan;
 	struct stack_state *state = stack_state(&control->stack);
-	struct request *request = &control->request;
 	struct clone_call call = {
 		.flags = PSYS_CLONE_VM | PSYS_CLONE_PARENT_SETTID | PSYS_CLONE_CHILD_CLEARTID |
-			 (request->detached ? 0 : PSYS_CLONE_FILES),
-		.pidfd = request->polls_helper ? &control->helper_pidfd : NULL,
+			 (plan->detached ? 0 : PSYS_CLONE_FILES),
+		.pidfd = plan->polls_helper ? &control->helper_pidfd : NULL,
 		.tid = &state->helper_pid,
 		.cleared_tid = &state->helper,
 		.lowest = (char *)(state + 1) + STACK_ALIGN - (uintptr_t)(state + 1) % STACK_ALIGN,
 		.top = (char *)state + STACK_UNIT,
-		.fn = request->tree ? aspw_tree_main : aspw_helper_main,
+		.fn = plan->owner == OWNER_TREE ? aspw_tree_main : aspw_helper_main,
 		.arg = control,
 		.cgroup_fd = -1,
 	};
 
-	/* A process that is reaped so may not clone for its parent (Linux 7.1). */
-	if (request->helped == PRIVATE && !request->lacks_clone3) {
-		state->helped = PRIVATE_AUTOREAPED;
+	if (plan->owner && !control->lacks_clone3) {
+		state->begun.helped = AUTOREAPED;
 		call.flags |= PSYS_CLONE_AUTOREAP;
 		const long r = aspw_clone_call(&call, true);
 		if (r > 0 || !aspw_clone_is_refused(r))
 			return r;
 		call.flags &= ~PSYS_CLONE_AUTOREAP;
 	}
-	state->helped = request->helped;
-	return aspw_clone_sharing(&call, &request->lacks_clone3);
+	state->begun.helped = WAITED_FOR;
+	return aspw_clone_sharing(&call, &control->lacks_clone3);
 }
 
-/* The caller makes the pipes: if the helper is killed meanwhile, somebody knows their numbers. Returns 0
- * of a detached helper: the state says what becomes of the child. */
-static IN_SERVER long clone_by_helper(struct control *control)
+/* No helper could be cloned. */
+static IN_SERVER void give_up_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
-	struct request *request = &control->request;
 
-	control->host = psys_getpid();
-	if (control->host <= 0)
+	if (control->channel[0] >= 0)
+		psys_close(control->channel[0]);
+	control->channel[0] = control->channel[1] = -1;
+	control->host = state->helper_pid = 0;
+	state->begun.helped = NOT_HELPED;
+	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
+}
+
+/* Waits until the helper has cloned the child. Returns the child's number, or why there is none. */
+static IN_SERVER long await_clone(const struct control *control)
+{
+	struct stack_state *state = stack_state(&control->stack);
+	struct begun *begun = &state->begun;
+
+	aspw_stack_await_blocked(control, &state->helper, CLONING);
+	if (__atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) == HELPING)
+		return begun->pid;
+	aspw_stack_await_end(&control->stack, STACK_HELPER, DEADLINE_NEVER);
+	const int status = aspw_stack_helper_status(&control->stack, control->helper_pidfd);
+	aspw_stack_reap_helper(&control->stack);
+	if (!begun->pid) /* it may have been killed in its clone */
+		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+	/* It may have been killed right after: the kernel has stored the child's number, and the child goes
+	 * on. begun->pidfd may be a number that a failed clone has stored, and not opened. */
+	if (!begun->error && begun->pid)
+		return begun->pid;
+	begun->helped = NOT_HELPED;
+	if (begun->error)
+		return begun->error;
+	return status == PSYS_SIGSYS ? -PSYS_ENOSYS : /* a filter traps one of its calls */
+				       -PSYS_EAGAIN;
+}
+
+/* The caller makes the pipes: if the helper is killed meanwhile, somebody knows their numbers. */
+IN_SERVER long aspw_clone_by_helper(struct control *control)
+{
+	const struct plan *plan = &control->plan;
+	struct stack_state *state = stack_state(&control->stack);
+
+	const int host = psys_getpid();
+	if (host <= 0)
 		return -PSYS_EOPNOTSUPP;
 	/* A helper has no pipe to make. The end of a copy is seen by its watch, where that works. */
-	if (request->pipe == PIPE_IF_COPIED)
-		request->pipe =
-			request->memory >= MEMORY_COPIED && !aspw_watch_may_work() ? PIPE : NO_PIPE;
+	if (control->pipe == PIPE_IF_COPIED)
+		control->pipe = plan->wishes & WISH_COPY && !aspw_watch_may_work() ? PIPE : NO_PIPE;
 	long r = aspw_descriptors_make(control);
 	if (r < 0)
 		return r;
-	if (request->helped == FOR_CALLER && request->polls_helper)
+	if (!plan->owner && plan->polls_helper)
 		aspw_channel_make(control->channel);
+	control->host = host;
 	state->ended = NOT_ENDED;
-	state->cloned = 0;
 	state->inode = 0;
 	state->abandoned[0] = state->abandoned[1] = 0;
 	state->order = state->by_group = state->survivors = state->is_cancelled = 0;
 	state->oom_kills = 0;
 	state->memory_peak = 0;
 	state->refused = NULL;
-	state->pid = state->helper_pid = 0;
-	state->mode = MODE_NONE;
+	state->helper_pid = 0;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
 	r = clone_helper(control);
 	if (control->channel[1] >= 0)
 		psys_close(control->channel[1]);
 	if (r < 0) {
-		if (control->channel[0] >= 0)
-			psys_close(control->channel[0]);
-		control->channel[0] = control->channel[1] = -1;
-		state->helper_pid = 0;
-		state->helped = NOT_HELPED;
-		__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
+		give_up_helper(control);
 		return r;
 	}
-	if (request->detached)
-		return 0;
-	aspw_stack_await_blocked(control, &state->helper, CLONING);
-	if (state->cloned > 0)
-		return state->cloned;
-	aspw_stack_await_end(&control->stack, STACK_HELPER, DEADLINE_NEVER);
-	const int status = aspw_stack_helper_status(&control->stack, control->helper_pidfd);
-	aspw_stack_reap_helper(&control->stack);
-	if (!state->pid) /* it may have been killed in its clone */
-		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
-	/* It may have been killed right after: the kernel has stored the child's number, and the child goes
-	 * on. control->pidfd may be a number that a failed clone has stored, and not opened. */
-	if (!state->cloned && state->pid)
-		return state->pid;
-	state->helped = NOT_HELPED;
-	return state->cloned < 0      ? state->cloned :
-	       status == PSYS_SIGSYS ? -PSYS_ENOSYS : /* a filter traps one of its calls */
-					-PSYS_EAGAIN;
-}
-
-IN_SERVER long aspw_spawn(const struct request *wanted, const struct Stack_t *stack)
-{
-	struct control *control = aspw_spawn_begin(wanted, stack);
-	struct request *request = &control->request;
-	long pid = request->helped ? clone_by_helper(control) : -PSYS_EOPNOTSUPP;
-
-	/* The caller waits itself. If a helper was tried, it has the pipes. */
-	if (pid == -PSYS_EOPNOTSUPP && request->helped != PRIVATE) {
-		request->detached = false;
-		if (request->helped) /* a frozen cgroup would suspend the caller */
-			request->cgroup_fd = -1;
-		request->helped = NOT_HELPED;
-		pid = aspw_clone_first(control);
-	}
-	return aspw_spawn_end(control, pid);
+	return plan->detached ? 0 : await_clone(control);
 }
 
 /* --- asking and waiting --------------------------------------------------------- */
@@ -144,12 +140,13 @@ IN_SERVER bool aspw_helper_has_reaped(const struct Stack_t *stack)
 }
 
 /* Any wait of the caller's process reaps a child of it, unnoticed. */
-static IN_SERVER bool is_reaped_by_caller(const struct stack_state *state)
+static IN_SERVER bool is_reaped_by_caller(const struct Stack_t *stack)
 {
+	const struct begun *begun = &stack_state(stack)->begun;
 	struct psys_siginfo info;
 
-	return state->helped == FOR_CALLER &&
-	       psys_waitid(PSYS_P_PID, state->pid, &info,
+	return begun->helped && !stack_control(stack)->plan.owner &&
+	       psys_waitid(PSYS_P_PID, begun->pid, &info,
 			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL),
 			   NULL) == -PSYS_ECHILD;
 }
@@ -157,11 +154,11 @@ static IN_SERVER bool is_reaped_by_caller(const struct stack_state *state)
 IN_SERVER int aspw_helper_open_child(const struct Stack_t *stack)
 {
 	const struct stack_state *state = stack_state(stack);
-	const int fd = aspw_descriptors_avoid_streams(psys_pidfd_open(state->pid, 0));
+	const int fd = aspw_descriptors_avoid_streams(psys_pidfd_open(state->begun.pid, 0));
 	const unsigned inode = __atomic_load_n(&state->inode, __ATOMIC_ACQUIRE);
 	const unsigned found = inode ? aspw_inode_of(fd) : 0;
 
-	if (fd >= 0 && (aspw_helper_has_reaped(stack) || is_reaped_by_caller(state) ||
+	if (fd >= 0 && (aspw_helper_has_reaped(stack) || is_reaped_by_caller(stack) ||
 			(found && found != inode))) {
 		psys_close(fd);
 		return -PSYS_ESRCH;

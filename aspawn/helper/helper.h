@@ -28,14 +28,9 @@
 #include "../spawn/spawn.h"
 #include "../spawn/stack.h"
 
-/*
- * Makes a child, by a helper where one is wanted, on a reserved stack and with all signals blocked. Where
- * there can be no helper, FOR_CALLER goes on alone, and PRIVATE fails with -EOPNOTSUPP; with -EAGAIN if
- * somebody killed the helper before it had cloned. Returns the pid, or 0 if the helper is yet to clone the
- * child (request->detached): the state says what becomes of it. Or a negative error number, with neither a
- * child nor an open descriptor left. The control block has the descriptors.
- */
-long aspw_spawn(const struct request *request, const struct Stack_t *stack);
+/* Makes a helper, which tries its ways. Returns as aspw_try_ways(); -EOPNOTSUPP, or another error of its clone, if
+ * there can be no helper. */
+long aspw_clone_by_helper(struct control *control);
 
 /* The low bits of a pidfd's inode; 0: not known. */
 unsigned aspw_inode_of(int pidfd);

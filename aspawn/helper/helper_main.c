@@ -36,21 +36,21 @@ static IN_HELPER bool release_files(bool is_shared, int *kept)
  * children, or else a pidfd of the child; -1: there is neither. */
 static IN_HELPER bool let_go_of_files(const struct control *control, int child, int *kept)
 {
-	const struct request *request = &control->request;
-	unsigned *inode = &stack_state(&control->stack)->inode;
+	struct stack_state *state = stack_state(&control->stack);
+	const bool detached = control->plan.detached;
 
 	/* The clone's, if it is not in the host's table. */
-	*kept = request->detached ? control->pidfd : -1;
+	*kept = detached ? state->begun.pidfd : -1;
 	if (control->list_fd >= 0) {
-		__atomic_store_n(inode, aspw_inode_of(*kept), __ATOMIC_RELEASE);
+		__atomic_store_n(&state->inode, aspw_inode_of(*kept), __ATOMIC_RELEASE);
 		*kept = control->list_fd;
 		return release_files(false, kept);
 	}
 	/* In the host's table they would be descriptors of the host. */
-	const bool own_files = release_files(!request->detached, kept);
-	if (*kept < 0 && own_files && request->helped != FOR_CALLER)
+	const bool own_files = release_files(!detached, kept);
+	if (*kept < 0 && own_files && !clones_for_caller(control))
 		*kept = psys_pidfd_open(child, 0);
-	__atomic_store_n(inode, aspw_inode_of(*kept), __ATOMIC_RELEASE);
+	__atomic_store_n(&state->inode, aspw_inode_of(*kept), __ATOMIC_RELEASE);
 	return own_files;
 }
 
@@ -114,9 +114,8 @@ static IN_HELPER void see_sigchld(int fd, int child)
 static IN_HELPER bool watch_both(const struct control *control, bool own_files, int pidfd)
 {
 	enum { CHILD_FD, HOST_FD, SIGCHLD_FD, WATCHED };
-	const struct request *request = &control->request;
-	const bool for_caller = request->helped == FOR_CALLER;
-	const int child = stack_state(&control->stack)->cloned;
+	const bool for_caller = clones_for_caller(control);
+	const int child = stack_state(&control->stack)->begun.pid;
 	struct psys_timespec second;
 	struct psys_pollfd polled[WATCHED] = {
 		{ pidfd, PSYS_POLLIN, 0 },
@@ -125,7 +124,7 @@ static IN_HELPER bool watch_both(const struct control *control, bool own_files, 
 	};
 	const bool have_pidfds = polled[CHILD_FD].fd >= 0 && polled[HOST_FD].fd >= 0;
 
-	if (request->dies_with_caller && !have_pidfds)
+	if (control->plan.dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
 	int r = current_parent();
 	if (r >= 0 && r != control->host) /* the number may be another process's by now */
@@ -164,7 +163,7 @@ static IN_HELPER int fail(struct stack_state *state, int error)
 {
 	psys_memset(&state->usage, 0, sizeof state->usage);
 	state->status = 127 << 8;
-	state->cloned = error;
+	state->begun.error = error;
 	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
 	return error;
 }
@@ -187,7 +186,7 @@ IN_HELPER int aspw_helper_enter(struct control *control)
 	block_signals(NULL, true);
 	if (current_parent() <= 0)
 		return -PSYS_EOPNOTSUPP;
-	if (control->request.helped != FOR_CALLER)
+	if (!clones_for_caller(control))
 		become_parent(control);
 	return 0;
 }
@@ -195,23 +194,22 @@ IN_HELPER int aspw_helper_enter(struct control *control)
 IN_HELPER int aspw_helper_clone(struct control *control, int error, int *kept, bool *own_files)
 {
 	struct stack_state *state = stack_state(&control->stack);
-	const int child = error < 0 ? error : (int)aspw_clone_first(control);
+	const int child = error < 0 ? error : (int)aspw_try_ways(control, BY_HELPER);
 
 	if (child < 0)
 		return fail(state, child);
 	if (control->channel[1] >= 0 && control->has_clones_pidfd)
-		aspw_channel_send(control->channel[1], control->pidfd);
-	state->cloned = child;
+		aspw_channel_send(control->channel[1], state->begun.pidfd);
 	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
 	psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	/* A SIGKILL for the caller's process group, as CI runners send it, must not end the helper,
 	 * which ends the tree. The session stays: in another session the child's own groups would
 	 * be orphaned. */
-	if (control->request.helped != FOR_CALLER) {
+	if (!clones_for_caller(control)) {
 		state->callers_group = psys_getpgid(0);
 		psys_setpgid(0, 0);
 	}
-	if (!*control->group || psys_fchdir(control->request.group->parent) < 0)
+	if (!*control->group || psys_fchdir(control->plan.group->parent) < 0)
 		psys_chdir("/");
 	*own_files = let_go_of_files(control, child, kept);
 	return child;
@@ -236,10 +234,10 @@ IN_HELPER int aspw_helper_main(void *block)
 		return 0;
 	const bool has_ended = watch_both(control, own_files, pidfd);
 	if (!has_ended) {
-		if (control->request.dies_with_caller)
+		if (control->plan.dies_with_caller)
 			aspw_send_signal(pidfd, child, PSYS_SIGKILL, false);
 		aspw_helper_leave(control);
-	} else if (control->request.helped != FOR_CALLER && child_has_ended(child, 0) &&
+	} else if (!clones_for_caller(control) && child_has_ended(child, 0) &&
 		   aspw_helper_reap(state, child)) {
 		__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
 	}

@@ -236,8 +236,8 @@ static IN_HELPER int signal_group(struct tree *tree, int signal)
 {
 	if (tree->is_reaped)
 		return 0;
-	psys_kill(-tree->state->cloned, signal);
-	if (psys_kill(tree->state->cloned, signal) == 0)
+	psys_kill(-tree->state->begun.pid, signal);
+	if (psys_kill(tree->state->begun.pid, signal) == 0)
 		tree->is_refused = false;
 	return 1;
 }
@@ -304,7 +304,7 @@ static IN_HELPER int reap(struct tree *tree)
 			aspw_detach(&info);
 			continue;
 		}
-		const bool is_child = pid == tree->state->cloned && !tree->is_reaped;
+		const bool is_child = pid == tree->state->begun.pid && !tree->is_reaped;
 		if (is_child && tree->keeps_child)
 			return 1;
 		if (is_child)
@@ -332,7 +332,7 @@ static IN_HELPER enum fate live(struct tree *tree)
 		const int order = __atomic_load_n(&tree->state->order, __ATOMIC_ACQUIRE);
 		const int parent = current_parent();
 		if (ended < 0 && ended != -PSYS_ECHILD) /* a filter forbids to wait */
-			psys_kill(tree->state->cloned, PSYS_SIGKILL);
+			psys_kill(tree->state->begun.pid, PSYS_SIGKILL);
 		if (ended < 0)
 			return IS_LEFT;
 		tree->state->is_cancelled = order > 0 && !ended;
@@ -344,7 +344,7 @@ static IN_HELPER enum fate live(struct tree *tree)
 		if (parent >= 0 && parent != control->host) {
 			/* A SIGKILL for the caller's process group may end the program too. */
 			left_at = left_at ? left_at : aspw_deadline_in(ALIVE);
-			if (control->request.dies_with_caller)
+			if (control->plan.dies_with_caller)
 				return ENDS;
 			if (aspw_deadline_is_past(left_at))
 				return IS_LEFT;
@@ -365,7 +365,7 @@ static IN_HELPER void obey(struct tree *tree)
 		tree->kill_at = kill_at;
 	if (order <= 1)
 		return;
-	signal_all(tree, tree->control->request.stop_signal, true);
+	signal_all(tree, tree->control->plan.stop_signal, true);
 	signal_all(tree, PSYS_SIGCONT, true); /* a stopped process gets it only then */
 }
 
@@ -431,7 +431,7 @@ static IN_HELPER void run(const struct control *control, int list)
 	if (fate == ENDS)
 		state->survivors = end(&tree);
 	else if (fate == IS_LET_GO)
-		aspw_helper_reap(state, state->cloned);
+		aspw_helper_reap(state, state->begun.pid);
 	/* The directory is the parent group's. */
 	aspw_group_remove(control, PSYS_AT_FDCWD, fate == ENDS && !state->survivors);
 	if (fate != ENDS || state->survivors)
@@ -456,9 +456,9 @@ static IN_HELPER int begin_tree(struct control *control)
 	const int r = psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 
 	state->by_group = !can_list();
-	if (!state->by_group && control->request.detached)
+	if (!state->by_group && control->plan.detached)
 		control->list_fd = open_children();
-	return r >= 0 && state->by_group && control->request.tree == TREE ? -PSYS_EOPNOTSUPP : r;
+	return r >= 0 && state->by_group && !control->plan.tree_or_group ? -PSYS_EOPNOTSUPP : r;
 }
 
 IN_HELPER int aspw_tree_main(void *block)
@@ -478,6 +478,6 @@ IN_HELPER int aspw_tree_main(void *block)
 				       -1;
 		run(control, list);
 	} else if (*control->group)
-		aspw_group_remove(control, control->request.group->parent, true);
+		aspw_group_remove(control, control->plan.group->parent, true);
 	return 0;
 }

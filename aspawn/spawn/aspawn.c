@@ -4,7 +4,6 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "clone.h"
 #include "descriptor_table.h"
 #include "spawn.h"
 #include "stack.h"
@@ -19,11 +18,11 @@ int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t *cached_s
 		size_t reserved_stack_sz, aspawn_fn fn, void *arg, void *user_data,
 		size_t user_data_len)
 {
+	static const struct plan plain = { .cgroup_fd = -1 };
 	struct request request = {
-		.memory = flags & ASPAWN_WITH_SUSPENSION ? MEMORY_SUSPENDED : MEMORY_SHARED,
+		.ways = aspw_ways_for(flags & ASPAWN_WITH_SUSPENSION ? WISH_SUSPENSION : 0),
 		.pipe = flags & ASPAWN_WITH_NO_PIPE ? NO_PIPE : PIPE,
 		.wants_pidfd = pidfd,
-		.cgroup_fd = -1,
 		.fn = fn,
 		.arg = arg,
 		.user_data_len = user_data_len,
@@ -40,14 +39,14 @@ int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t *cached_s
 	if (r == 0) {
 		request.user_data = aspw_stack_place(cached_stack, user_data_len);
 		psys_memcpy(request.user_data, user_data, user_data_len);
-		struct control *control = aspw_spawn_begin(&request, cached_stack);
-		r = (int)aspw_spawn_end(control, aspw_clone_child(control));
+		struct control *control = aspw_spawn_begin(&request, &plain, cached_stack);
+		r = (int)aspw_spawn_end(control, aspw_try_ways(control, BY_CALLER));
 	}
 	if (r > 0) {
 		const struct control *control = stack_control(cached_stack);
 		*pid = r;
 		if (pidfd)
-			*pidfd = aspw_descriptors_keep(control->pidfd);
+			*pidfd = aspw_descriptors_keep(stack_state(cached_stack)->begun.pidfd);
 		r = control->report.parents_end >= 0 ? control->report.parents_end : 0;
 	}
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request.mask, NULL, PSYS_SIGSET_SIZE);

@@ -35,7 +35,7 @@ IN_CHILD int aspw_child_main(void *block)
 	struct control *control = block;
 	const struct request *request = &control->request;
 
-	if (!request->helped) /* a helper's child inherits that */
+	if (!control->host) /* a helper's child inherits that */
 		block_signals(NULL, true);
 	__atomic_store_n(&control->progress, RUNS, __ATOMIC_RELAXED);
 	if (control->parent) /* the caller is on its way back, and may have the same processor */
@@ -49,9 +49,9 @@ IN_CHILD int aspw_child_main(void *block)
 		reset_handlers();
 	if (control->ignores_sigchld) /* but its helper, from which it inherits, does not */
 		psys_rt_sigaction(PSYS_SIGCHLD, &dispositions[1], NULL, PSYS_SIGSET_SIZE);
-	if (request->dies_with_caller && !die_with_helper(control->parent))
+	if (control->plan.dies_with_caller && !die_with_helper(control->parent))
 		psys_exit_group(127);
-	if (control->watch && request->memory != MEMORY_EXECUTED)
+	if (control->watch && control->memory != MEMORY_EXECUTED)
 		aspw_watch_begin(control->watch);
 	psys_exit_group(request->fn(request->arg, control->report.here, &control->old_mask,
 				    request->user_data, request->user_data_len));

@@ -37,18 +37,25 @@ static const struct clone_method {
 	{ MODE_NONE, false, 0 },
 };
 
-/* True if the method can do what is requested. */
-static IN_ANY bool fits(const struct clone_method *method, const struct request *request)
+/* A way that is tried by one method. */
+struct attempt {
+	const struct way *way;
+	const struct clone_method *method;
+	bool wants_pidfd; /* its helper polls it */
+};
+
+/* True if the method can do what the way says. */
+static IN_ANY bool fits(const struct clone_method *method, const struct way *way, bool lacks_clone3)
 {
 	const bool shares = method->flags & PSYS_CLONE_VM;
 
-	if (method->clone3 && request->lacks_clone3)
+	if (method->clone3 && lacks_clone3)
 		return false;
-	if (request->cgroup_fd >= 0)
+	if (way->in_cgroup)
 		return method->clone3;
-	if (request->memory == MEMORY_EXECUTED) /* its parent shall see the page that it maps */
+	if (way->memory == MEMORY_EXECUTED) /* its parent shall see the page that it maps */
 		return shares && !(method->flags & PSYS_CLONE_VFORK);
-	return request->memory != MEMORY_COPIED || !shares;
+	return way->memory != MEMORY_COPIED || !shares;
 }
 
 IN_ANY bool aspw_clone_is_refused(long error)
@@ -57,29 +64,29 @@ IN_ANY bool aspw_clone_is_refused(long error)
 	       error == -PSYS_EINVAL || error == -PSYS_E2BIG;
 }
 
-static IN_ANY uint64_t flags_of(const struct clone_method *method, const struct request *request,
-				bool wants_pidfd)
+static IN_ANY uint64_t flags_of(const struct control *control, const struct attempt *attempt)
 {
-	uint64_t flags = method->flags;
+	const enum child_memory memory = attempt->way->memory;
+	uint64_t flags = attempt->method->flags;
 
 	if (flags & PSYS_CLONE_VM) {
 		flags |= PSYS_CLONE_CHILD_CLEARTID;
-		if (request->unshare_files && !(flags & PSYS_CLONE_VFORK))
+		if (control->plan.unshare_files && !(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_FILES;
 		/* Where clone3 is missing, this could be an emulator. */
-		if (request->memory == MEMORY_SUSPENDED ||
-		    (request->memory == MEMORY_EXECUTED && method->clone3))
+		if (memory == MEMORY_SUSPENDED ||
+		    (memory == MEMORY_EXECUTED && attempt->method->clone3))
 			flags |= PSYS_CLONE_VFORK;
 	}
 	/* A helper may be killed at any instruction: the number is in the state all the same. */
-	if (!wants_pidfd || request->helped)
+	if (!attempt->wants_pidfd || control->host)
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
 	/* clone(2) has one argument for both, which before Linux 5.2 would get the number. */
 	if (!(flags & PSYS_CLONE_PIDFD))
 		flags |= PSYS_CLONE_PARENT_SETTID;
-	if (request->cgroup_fd >= 0)
+	if (attempt->way->in_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
-	if (request->helped == FOR_CALLER)
+	if (clones_for_caller(control))
 		flags |= PSYS_CLONE_PARENT;
 	return flags;
 }
@@ -143,89 +150,97 @@ IN_SERVER long aspw_clone_sharing(const struct clone_call *call, bool *lacks_clo
 
 /* Records the child. After CLONE_VFORK the child no longer uses the stack. If it was not seen
  * then, the child had a copy of the memory. */
-static IN_ANY void note_child(const struct control *control, const struct clone_method *method,
-			      int pid)
+static IN_ANY void note_child(const struct control *control, enum clone_mode mode, int pid)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const bool suspended = control->flags & PSYS_CLONE_VFORK;
-	const bool copied = !(control->flags & PSYS_CLONE_VM) ||
-			    (suspended && !__atomic_load_n(&control->progress, __ATOMIC_RELAXED));
 
-	if (suspended || copied)
+	if (suspended)
+		mode = MODE_VFORK;
+	if (!(control->flags & PSYS_CLONE_VM) ||
+	    (suspended && !__atomic_load_n(&control->progress, __ATOMIC_RELAXED)))
+		mode = MODE_FORK;
+	if (suspended || mode == MODE_FORK)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
-	state->mode = copied ? MODE_FORK : suspended ? MODE_VFORK : (int)method->mode;
-	__atomic_store_n(&state->pid, pid, __ATOMIC_RELEASE);
+	state->begun.mode = (int)mode;
+	__atomic_store_n(&state->begun.pid, pid, __ATOMIC_RELEASE);
 }
 
 /* Stores the child's pid and clone mode in the stack's state. Returns the pid or a negative error
  * number. */
-static IN_ANY long clone_by(const struct clone_method *method, struct control *control)
+static IN_ANY long clone_by(struct control *control, const struct attempt *attempt)
 {
+	const struct clone_method *method = attempt->method;
 	struct stack_state *state = stack_state(&control->stack);
-	const struct request *request = &control->request;
-	const bool wants_pidfd = request->wants_pidfd || request->detached; /* the helper polls it */
 
-	control->flags = flags_of(method, request, wants_pidfd);
+	control->flags = flags_of(control, attempt);
+	control->memory = attempt->way->memory;
 	control->progress = NOT_SEEN;
-	control->pidfd = -1;
-	state->pid = 0;
+	state->begun.pidfd = -1;
+	state->begun.pid = 0;
 	__atomic_store_n(&state->use, control->flags & PSYS_CLONE_FILES ? SHARES_FILES : RUNNING,
 			 __ATOMIC_RELEASE);
 	const struct clone_call call = {
 		.flags = control->flags,
 		/* With CLONE_PARENT it is the helper's, and an exec makes it SIGCHLD. */
-		.exit_signal = request->memory == MEMORY_EXECUTED || request->helped == FOR_CALLER ?
+		.exit_signal = control->memory == MEMORY_EXECUTED || clones_for_caller(control) ?
 				       0 :
 				       PSYS_SIGCHLD,
-		.pidfd = wants_pidfd ? &control->pidfd : NULL,
-		.tid = &state->pid,
+		.pidfd = attempt->wants_pidfd ? &state->begun.pidfd : NULL,
+		.tid = &state->begun.pid,
 		.cleared_tid = &state->use,
 		.lowest = (char *)control->stack.addr + STACK_LOWEST,
-		.top = request->user_data,
+		.top = control->request.user_data,
 		.fn = aspw_child_main,
 		.arg = control,
-		.cgroup_fd = request->cgroup_fd,
+		.cgroup_fd = control->plan.group ? control->group_fd : control->plan.cgroup_fd,
 	};
 	const long pid = aspw_clone_call(&call, method->clone3);
-	control->has_clones_pidfd = pid > 0 && method->clone3 && control->pidfd >= 0;
+	control->has_clones_pidfd = pid > 0 && method->clone3 && state->begun.pidfd >= 0;
 	if (pid < 0)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	else
-		note_child(control, method, (int)pid);
+		note_child(control, method->mode, (int)pid);
 	return pid;
 }
 
 /* Makes the pipes that this clone method needs, and the exec_watch if the child's memory may turn out to
  * be a copy, unless they exist. */
-static IN_ANY int make_channels(struct control *control, const struct clone_method *method)
+static IN_ANY int make_channels(struct control *control, bool may_copy)
 {
-	struct request *request = &control->request;
-	/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */
-	const bool may_copy = !(method->flags & PSYS_CLONE_VM) ||
-			      (!method->clone3 && (request->memory == MEMORY_SUSPENDED ||
-						   method->flags & PSYS_CLONE_VFORK));
+	const struct plan *plan = &control->plan;
 
-	if (request->watch_copy && may_copy && !control->watch)
-		control->watch = aspw_watch_map(request->watch_at, WATCH_SHARED, -1, 0);
-	if (request->pipe == PIPE_IF_COPIED && may_copy)
-		request->pipe = PIPE;
+	if (plan->watch_copy && may_copy && !control->watch)
+		control->watch = aspw_watch_map(plan->watch_at, WATCH_SHARED, -1, 0);
+	if (control->pipe == PIPE_IF_COPIED && may_copy)
+		control->pipe = PIPE;
 	return aspw_descriptors_make(control);
 }
 
 /* Until this returns nobody has reaped the child, so that its number is its own; only of a child that a
  * helper clones for the caller a wait of the caller's may. */
-IN_ANY long aspw_clone_child(struct control *control)
+IN_ANY long aspw_clone_child(struct control *control, const struct way *way)
 {
+	struct attempt attempt = {
+		.way = way,
+		.wants_pidfd =
+			control->request.wants_pidfd || (control->host && control->plan.detached),
+	};
 	long r = -PSYS_ENOSYS;
 
 	for (const struct clone_method *method = clone_methods; method->mode != MODE_NONE;
 	     method++) {
-		if (!fits(method, &control->request))
+		if (!fits(method, way, control->lacks_clone3))
 			continue;
-		r = make_channels(control, method);
+		attempt.method = method;
+		/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */
+		r = make_channels(control,
+				  !(method->flags & PSYS_CLONE_VM) ||
+					  (!method->clone3 && (way->memory == MEMORY_SUSPENDED ||
+							       method->flags & PSYS_CLONE_VFORK)));
 		if (r < 0)
 			return r;
-		r = clone_by(method, control);
+		r = clone_by(control, &attempt);
 		if (r >= 0 || !aspw_clone_is_refused(r))
 			return r;
 	}

@@ -6,9 +6,9 @@
 #include "spawn.h"
 #include "stack.h"
 
-/* Clones the child by one method after another, with its pipe and its pidfd, in the caller or in the
- * helper. Returns the pid, or why there is no child. */
-long aspw_clone_child(struct control *control);
+/* Clones the child as the way says, by one method after another, with its pipe and its pidfd, in the caller or
+ * in the helper. Returns the pid, or why there is no child. */
+long aspw_clone_child(struct control *control, const struct way *way);
 
 /* True if the kernel, an emulator or a seccomp filter rejects the clone method; the caller then
  * tries the next. */

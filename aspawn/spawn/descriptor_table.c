@@ -8,17 +8,17 @@
 
 /* --- pipes ------------------------------------------------------------------ */
 
-/* The descriptors of the request, then the report pipe; of NULL the first. NULL: no more. */
+/* The descriptors of the plan, then the report pipe; of NULL the first. NULL: no more. */
 static IN_ANY struct child_fd *next_fd(struct control *control, struct child_fd *fd)
 {
-	const struct request *request = &control->request;
+	const struct plan *plan = &control->plan;
 
 	if (fd == &control->report)
 		return NULL;
-	fd = fd ? fd + 1 : request->fds;
-	if (request->fd_count && fd < request->fds + request->fd_count)
+	fd = fd ? fd + 1 : plan->fds;
+	if (plan->fd_count && fd < plan->fds + plan->fd_count)
 		return fd;
-	return request->pipe == PIPE ? &control->report : NULL;
+	return control->pipe == PIPE ? &control->report : NULL;
 }
 
 IN_ANY int aspw_descriptors_avoid_streams(int fd)
@@ -52,13 +52,13 @@ IN_ANY int aspw_descriptors_pipe(int ends[2])
 /* The child copies it. */
 static IN_ANY void keep_copy(struct control *control, int fd)
 {
-	if (control->request.keep_below <= (unsigned)fd)
-		control->request.keep_below = (unsigned)fd + 1;
+	if (control->keep_below <= (unsigned)fd)
+		control->keep_below = (unsigned)fd + 1;
 }
 
 static IN_ANY bool is_kept(const struct control *control, int fd)
 {
-	return fd >= 0 && (unsigned)fd < control->request.keep_below;
+	return fd >= 0 && (unsigned)fd < control->keep_below;
 }
 
 /* A pidfd of the thread; before Linux 6.9 only of a main thread. A process whose main thread has ended
@@ -88,7 +88,7 @@ static IN_CHILD void close_below(unsigned end, int fd)
 /* A detached helper has copied the table before it got a pidfd: the number may be the caller's. */
 IN_CHILD void aspw_descriptors_close_copies(struct control *control, unsigned end)
 {
-	if (!control->request.detached)
+	if (!control->plan.detached)
 		close_below(end, control->helper_pidfd);
 	close_below(end, control->caller_pidfd);
 	close_below(end, control->group_fd);
@@ -103,25 +103,25 @@ IN_CHILD void aspw_descriptors_close_copies(struct control *control, unsigned en
  * that is killed meanwhile is only closed: neither the parent nor its threads notice. */
 static IN_CHILD int unshare_table(struct control *control)
 {
-	int r = psys_close_range(control->request.keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
+	int r = psys_close_range(control->keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
 
 	if (r < 0) { /* before Linux 5.9: copy all */
 		r = psys_unshare(PSYS_CLONE_FILES);
 		if (r < 0)
 			return r;
-		control->request.keep_below = ~0U;
+		control->keep_below = ~0U;
 	}
 	/* These are the parent's, but may be among the copied descriptors. */
-	close_below(control->request.keep_below, control->pidfd);
-	aspw_descriptors_close_copies(control, control->request.keep_below);
+	close_below(control->keep_below, stack_state(&control->stack)->begun.pidfd);
+	aspw_descriptors_close_copies(control, control->keep_below);
 	return 0;
 }
 
 /* True if the library has the number in the parent's table: it is none of the caller's. */
 static IN_CHILD bool is_own(struct control *control, int number)
 {
-	if (number == control->pidfd || number == control->helper_pidfd ||
-	    number == control->caller_pidfd)
+	if (number == stack_state(&control->stack)->begun.pidfd ||
+	    number == control->helper_pidfd || number == control->caller_pidfd)
 		return true;
 	for (struct child_fd *fd = NULL; (fd = next_fd(control, fd));)
 		if (fd->kind != CALLERS_FD && (number == fd->fd || number == fd->parents_end))
@@ -132,7 +132,7 @@ static IN_CHILD bool is_own(struct control *control, int number)
 /* All that was not copied. What is not open the action finds closed, and says so. */
 static IN_CHILD int fetch(struct control *control)
 {
-	const int pidfd = open_thread(control->request.caller);
+	const int pidfd = open_thread(control->plan.caller);
 	int r = pidfd < 0 ? pidfd : 0;
 
 	for (struct child_fd *fd = NULL; (fd = next_fd(control, fd));) {
@@ -189,14 +189,14 @@ IN_ANY int aspw_descriptors_make(struct control *control)
 		int r = fd->kind != CALLERS_FD && fd->parents_end < 0 ? make_pipe(fd) : 0;
 		if (r < 0)
 			return r;
-		if (!control->request.unshare_files) /* a clone copies all */
+		if (!control->plan.unshare_files) /* a clone copies all */
 			continue;
-		if (fd->fd < FEW_DESCRIPTORS || !control->request.caller)
+		if (fd->fd < FEW_DESCRIPTORS || !control->plan.caller)
 			keep_copy(control, fd->fd);
 		is_far = is_far || !is_kept(control, fd->fd);
 	}
 	if (is_far && control->caller_pidfd < 0)
-		control->caller_pidfd = open_thread(control->request.caller);
+		control->caller_pidfd = open_thread(control->plan.caller);
 	return 0;
 }
 

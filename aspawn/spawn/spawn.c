@@ -33,22 +33,83 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "clone.h"
 #include "../marks.h"
 #include "descriptor_table.h"
 #include "exec_watch.h"
+#include "suspending_clone.h"
 
-IN_SERVER struct control *aspw_spawn_begin(const struct request *wanted, const struct Stack_t *stack)
+/* --- ways ------------------------------------------------------------------------- */
+
+#define ASPW_ROW(...) { __VA_ARGS__ },
+const struct way aspw_ways[WAYS] = { ASPW_WAYS(ASPW_ROW) };
+
+IN_ANY unsigned aspw_ways_for(unsigned wishes)
+{
+	unsigned ways = 0;
+
+	for (unsigned i = 0; i < WAYS; i++)
+		if ((wishes & aspw_ways[i].wishes) == aspw_ways[i].wishes &&
+		    !(wishes & aspw_ways[i].excludes))
+			ways |= 1U << i;
+	return ways;
+}
+
+static IN_ANY bool leads_on(const struct way *way, long error)
+{
+	switch (way->leads_on) {
+	case ALWAYS:
+		return true;
+	case IF_UNSUPPORTED:
+		return error == -PSYS_EOPNOTSUPP;
+	case UNLESS_FULL:
+		return error != -PSYS_EAGAIN && error != -PSYS_ENOMEM;
+	default:
+		return false;
+	}
+}
+
+IN_ANY long aspw_try_ways(struct control *control, enum process process)
+{
+	const struct way *way = aspw_ways;
+	long pid = -PSYS_EOPNOTSUPP;
+
+	for (unsigned ways = control->request.ways; ways; ways >>= 1, way++) {
+		if (!(ways & 1) || way->by != process)
+			continue;
+		if (way->memory == MEMORY_OF_HELPER)
+			pid = control->plan.clone_by_helper(control);
+		else if (way->in_cgroup || way->memory == MEMORY_EXECUTED)
+			pid = aspw_clone_suspending(control, way);
+		else
+			pid = aspw_clone_child(control, way);
+		if (pid >= 0 || !leads_on(way, pid))
+			break;
+	}
+	return pid;
+}
+
+/* --- before and after ------------------------------------------------------------- */
+
+IN_SERVER struct control *aspw_spawn_begin(const struct request *request, const struct plan *plan,
+					   const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
+	struct stack_state *state = stack_state(stack);
 
-	psys_memset(control, 0, sizeof *control);
 	control->stack = *stack;
-	psys_memcpy(&control->request, wanted, sizeof *wanted);
+	psys_memcpy((void *)(uintptr_t)&control->request, request, sizeof *request);
+	psys_memcpy((void *)(uintptr_t)&control->plan, plan, sizeof *plan);
+	psys_memset(&control->pipe, 0, (size_t)((char *)(control + 1) - (char *)&control->pipe));
+	control->pipe = request->pipe;
+	control->lacks_clone3 = plan->lacks_clone3;
+	control->keep_below = plan->keep_below;
 	control->report = (struct child_fd){ CHILD_WRITES, false, -1, -1, -1, -1, 0, 0 };
-	control->pidfd = control->helper_pidfd = control->caller_pidfd = -1;
+	control->helper_pidfd = control->caller_pidfd = -1;
 	control->group_fd = control->list_fd = control->channel[0] = control->channel[1] = -1;
-	control->old_mask.set = wanted->mask;
-	stack_state(stack)->helped = NOT_HELPED;
+	control->old_mask.set = request->mask;
+	state->begun = (struct begun){ .pidfd = -1 };
+	state->in_cgroup = ELSEWHERE;
 	return control;
 }
 
@@ -62,7 +123,7 @@ IN_SERVER long aspw_spawn_end(struct control *control, long pid)
 	if (pid < 0) {
 		if (control->helper_pidfd >= 0)
 			psys_close(control->helper_pidfd);
-		aspw_watch_free(&control->watch, control->request.watch_at);
+		aspw_watch_free(&control->watch, control->plan.watch_at);
 	}
 	return pid;
 }

@@ -96,10 +96,10 @@ IN_SERVER int *aspw_stack_has(const struct Stack_t *stack, int users)
 	if (!stack || !stack->addr || !is_stack(stack))
 		return NULL;
 	struct stack_state *state = stack_state(stack);
-	return users & STACK_CHILD && is_there(&state->use, &state->pid) ? &state->use :
+	return users & STACK_CHILD && is_there(&state->use, &state->begun.pid) ? &state->use :
 	       users & STACK_HELPER && is_there(&state->helper, &state->helper_pid) ?
-									   &state->helper :
-									   NULL;
+										 &state->helper :
+										 NULL;
 }
 
 IN_SERVER int aspawn_stack_busy(const struct Stack_t *stack)
@@ -135,7 +135,7 @@ IN_SERVER void aspw_stack_reap_abandoned(const struct Stack_t *stack)
 
 static IN_SERVER bool reap_helper(struct stack_state *state, int options)
 {
-	if (state->helped == PRIVATE_AUTOREAPED)
+	if (state->begun.helped == AUTOREAPED)
 		state->helper_pid = 0;
 	if (!reap_clone(&state->abandoned[0], options) ||
 	    !reap_clone(&state->abandoned[1], options) || !reap_clone(&state->helper_pid, options))
@@ -179,7 +179,7 @@ IN_SERVER void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, 
 	const int pid = stack_state(stack)->helper_pid;
 	struct psys_siginfo info;
 
-	if (signal == PSYS_SIGKILL && stack_state(stack)->helped >= PRIVATE)
+	if (signal == PSYS_SIGKILL && pid && stack_control(stack)->plan.owner)
 		psys_setpgid(pid, stack_state(stack)->callers_group); /* as aspw_helper_leave() */
 	if (aspw_signal_by_pidfd(pidfd, signal, 0) == -PSYS_ENOSYS && pid &&
 	    psys_waitid(PSYS_P_PID, pid, &info,

@@ -23,7 +23,7 @@
 #include <syscall/signal.h>
 #include <syscall/syscall.h>
 
-#include "spawn.h"
+#include "ways.h"
 
 /* Without optimization the compiler calls memcpy and memset to copy structures. */
 #ifndef __OPTIMIZE__
@@ -65,21 +65,30 @@ enum helper_use { NO_HELPER, CLONING, HELPING };
  */
 enum in_cgroup { ELSEWHERE, SUSPENDS, IS_TAKEN };
 
+/* If there is a helper, and who reaps it: the caller or the kernel. As enum aspawn_helper. */
+enum helped { NOT_HELPED, WAITED_FOR, AUTOREAPED };
+
+/* How the last child began, which whoever has cloned it writes, and the handle reads. */
+struct begun {
+	_Alignas(4) int pid; /* once the parent knows it; 0: there is none. The kernel stores it */
+	int pidfd;           /* the parent's, as of clone3(2); -1: none */
+	int mode;            /* enum clone_mode */
+	int error;           /* why the helper has cloned none; 0: it has, or not yet */
+	enum helped helped;
+};
+
 /* Written by the parent, the helper and the kernel. All zero: the stack has had no child. */
 struct stack_state {
 	/* enum stack_use, a futex. The kernel clears and wakes it (CLONE_CHILD_CLEARTID). The
 	 * parent clears it if the parent was suspended or memory is a copy. */
 	_Alignas(4) int use; /* futex(2) wants 4 bytes; m68k aligns int to 2 */
-	int pid;             /* the last child, once the parent knows it */
-	int mode;            /* enum clone_mode, of the last child */
+	struct begun begun;
 
 	/* Of a child with a helper, which stores status and usage before it ends. */
 	_Alignas(4) int helper;    /* enum helper_use; a futex, which the kernel clears and wakes */
 	int helper_pid;            /* 0: none, or reaped */
-	int helped;                /* enum helped */
 	bool is_wiped_by_fork;     /* all of it is */
 	_Alignas(4) int ended;     /* enum helped_end; no byte: ARMv5 has no atomic ones */
-	int cloned;                /* by the helper: the child, or why there is none; 0: not yet */
 	int abandoned[2];          /* first children, for the caller to reap by __WCLONE; 0: none */
 	_Alignas(4) int in_cgroup; /* enum in_cgroup: if the child keeps its helper suspended */
 	/* Of the child's pidfd, the low bits; 0: not known. Another process with the same number has
@@ -122,23 +131,30 @@ enum child_progress { NOT_SEEN, RUNS, EXECUTES };
 struct control {
 	struct Stack_t stack; /* whose block this is */
 	struct control *next;
-	struct request request;
-	uint64_t flags;  /* of the child's clone */
+	const struct request request;
+	const struct plan plan;
+	/* What changes while a child is made: if its report needs a pipe; that clone3(2) is refused; the
+	 * first descriptor that the child does not copy. */
+	enum report_pipe pipe;
+	bool lacks_clone3;
+	unsigned keep_below;
+	/* Of the clone that is tried, for the child to see. */
+	uint64_t flags;
+	enum child_memory memory;
 	int progress;    /* enum child_progress, out: the parent sees it if memory is shared */
 	int files_error; /* out: why it has not all of fds, negative; fn reports it */
 	struct child_fd report; /* from the child to the parent, with PIPE */
-	int caller_pidfd;      /* of request.caller; negative: none, as there is nothing to fetch */
-	int pidfd;             /* the parent's, of this child; -1: none */
-	int helper_pidfd;      /* the caller's, of the helper; -1: none */
-	bool has_clones_pidfd; /* pidfd is what clone3(2) has returned, and surely the child's */
+	int caller_pidfd;       /* of plan.caller; negative: none, as there is nothing to fetch */
+	int helper_pidfd;       /* the caller's, of the helper; -1: none */
+	bool has_clones_pidfd; /* the child's pidfd is what clone3(2) has returned, and surely its own */
 	int channel[2];        /* pidfd_channel.h: the caller's end, and the helper's; -1: none */
 	struct exec_watch *watch; /* NULL: none */
-	int host;                 /* the caller's process, if there is a helper */
+	int host;                 /* the caller's process, if there is a helper; 0: there is none */
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller does; its helper must not */
-	char group[GROUP_NAME]; /* that the helper has made below request.group->parent; "": none */
-	int group_fd;           /* ... the helper's, until the child is cloned; -1: none */
-	int list_fd;            /* of the children of a tree's helper; -1: not opened yet */
+	char group[GROUP_NAME];   /* that the helper has made below plan.group->parent; "": none */
+	int group_fd;             /* ... the helper's, until the child is cloned; -1: none */
+	int list_fd;              /* of the children of a tree's helper; -1: not opened yet */
 	union {
 		struct psys_sigset set;
 		unsigned char libc_sigset[128];
@@ -154,6 +170,12 @@ PSYS_INLINE struct stack_state *stack_state(const struct Stack_t *stack)
 PSYS_INLINE struct control *stack_control(const struct Stack_t *stack)
 {
 	return (struct control *)((char *)stack->addr + stack->size) - 1;
+}
+
+/* True in a helper whose child is the caller's: its sibling. */
+PSYS_INLINE bool clones_for_caller(const struct control *control)
+{
+	return control->host && control->plan.owner == OWNER_CALLER;
 }
 
 /* Returns the address for length bytes of user data; the child's frames begin below it. */

@@ -16,11 +16,11 @@
  * is no ordinary child's (wait(2), __WCLONE). The caller's child is not the helper's to wait for. */
 static IN_ANY bool first_has_ended(const struct control *control, int pid)
 {
-	struct psys_pollfd end = { control->pidfd, PSYS_POLLIN, 0 };
+	struct psys_pollfd end = { stack_state(&control->stack)->begun.pidfd, PSYS_POLLIN, 0 };
 	struct psys_timespec at_once = { 0, 0 };
 	struct psys_siginfo info;
 
-	if (control->request.helped == FOR_CALLER)
+	if (clones_for_caller(control))
 		return psys_ppoll(&end, 1, &at_once, NULL, 0) > 0;
 	info.u.child.pid = 0;
 	psys_waitid(PSYS_P_PID, pid, &info,
@@ -49,7 +49,7 @@ static IN_ANY bool has_executed(const struct control *control, int pid)
 	struct psys_siginfo info;
 
 	return __atomic_load_n(&control->progress, __ATOMIC_ACQUIRE) == EXECUTES &&
-	       (control->request.helped == FOR_CALLER ||
+	       (clones_for_caller(control) ||
 		psys_waitid(PSYS_P_PID, pid, &info,
 			    (int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WCLONE), NULL) != 0);
 }
@@ -70,72 +70,53 @@ static IN_ANY void abandon(const struct control *control, int pid)
 	struct stack_state *state = stack_state(&control->stack);
 	struct psys_siginfo info;
 	/* If another has reaped it, no ordinary child that has the number now may be touched. */
-	const bool is_clone = control->request.memory == MEMORY_EXECUTED;
+	const bool is_clone = control->memory == MEMORY_EXECUTED;
 	const int options = (int)(PSYS_WEXITED | (is_clone ? PSYS___WCLONE : PSYS___WALL));
 
-	state->pid = 0; /* a helper may be killed before it clones again */
-	if (control->request.helped == FOR_CALLER)
+	state->begun.pid = 0; /* a helper may be killed before it clones again */
+	if (clones_for_caller(control))
 		state->abandoned[state->abandoned[0] != 0] = pid;
 	else
 		while (psys_waitid(PSYS_P_PID, pid, &info, options, NULL) == -PSYS_EINTR)
 			continue;
-	psys_close(control->pidfd); /* of a negative one: no effect */
+	psys_close(state->begun.pidfd); /* of a negative one: no effect */
 }
 
-/* Clones a child that executes the image, or begins in a cgroup. Returns its number, or why another
- * child is to be tried: from Linux 6.14 on the kernel kills each child that is cloned into a cgroup
- * which was killed more often than the parent's (kill_seq). */
-static IN_ANY long try_first(struct control *control)
+/* From Linux 6.14 on the kernel kills each child that is cloned into a cgroup which was killed more often than
+ * the parent's (kill_seq). */
+IN_ANY long aspw_clone_suspending(struct control *control, const struct way *way)
 {
 	struct stack_state *state = stack_state(&control->stack);
-	const bool executes = control->request.memory == MEMORY_EXECUTED;
+	const bool executes = way->memory == MEMORY_EXECUTED;
+	const enum clone_mode mode = executes ? MODE_IMAGE : MODE_VFORK;
+	void *place = control->plan.watch_at;
+	long pid = -PSYS_ENOMEM;
 
+	if (way->in_cgroup) {
+		state->begun.mode = (int)mode;
+		/* An order to end a tree comes before this and is seen here, or sees this. */
+		__atomic_store_n(&state->in_cgroup, SUSPENDS, __ATOMIC_SEQ_CST);
+		if (control->plan.owner == OWNER_TREE &&
+		    __atomic_load_n(&state->order, __ATOMIC_SEQ_CST) > 0) {
+			state->in_cgroup = ELSEWHERE;
+			return -PSYS_ECHILD;
+		}
+	}
 	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	void *place = control->request.watch_at;
 	control->watch = executes ? aspw_watch_map(place, WATCH_RESERVED, -1, 0) : NULL;
-	if (executes && !control->watch)
-		return -PSYS_ENOMEM;
-	const long pid = aspw_clone_child(control);
+	if (!executes || control->watch)
+		pid = aspw_clone_child(control, way);
 	if (pid > 0 && executes)
 		await_exec(control, (int)pid);
 	const bool has_begun = executes ? pid > 0 && has_executed(control, (int)pid) :
 					  control->progress != NOT_SEEN;
 	if (pid > 0 && (has_begun || !may_try_again(state))) {
-		state->mode = executes ? MODE_IMAGE : MODE_VFORK;
+		state->begun.mode = (int)mode;
 		return pid;
 	}
 	if (pid > 0)
 		abandon(control, (int)pid);
 	aspw_watch_free(&control->watch, place); /* not shared */
-	return pid > 0 ? -PSYS_ECHILD : pid;
-}
-
-IN_ANY long aspw_clone_first(struct control *control)
-{
-	struct request *request = &control->request;
-	struct stack_state *state = stack_state(&control->stack);
-	const enum child_memory elsewhere = request->memory;
-
 	state->in_cgroup = ELSEWHERE;
-	if (request->cgroup_fd >= 0) {
-		request->memory = request->in_cgroup;
-		state->mode = request->memory == MEMORY_EXECUTED ? MODE_IMAGE : MODE_VFORK;
-		/* An order to end a tree comes before this and is seen here, or sees this. */
-		__atomic_store_n(&state->in_cgroup, SUSPENDS, __ATOMIC_SEQ_CST);
-		const bool is_ordered =
-			request->tree && __atomic_load_n(&state->order, __ATOMIC_SEQ_CST) > 0;
-		const long pid = is_ordered ? -PSYS_ECHILD : try_first(control);
-		if (pid > 0 || pid == -PSYS_EAGAIN || pid == -PSYS_ENOMEM) /* pids.max */
-			return pid;
-		state->in_cgroup = ELSEWHERE;
-		request->cgroup_fd = -1;
-		request->memory = elsewhere;
-	}
-	if (request->memory == MEMORY_EXECUTED) {
-		const long pid = try_first(control);
-		if (pid > 0)
-			return pid;
-		request->memory = MEMORY_COPIED;
-	}
-	return aspw_clone_child(control);
+	return pid > 0 ? -PSYS_ECHILD : pid;
 }

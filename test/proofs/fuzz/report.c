@@ -50,8 +50,8 @@ static struct prepared *report_on_stack(const struct input *input, struct Stack_
 	memcpy(&prepared->in_memory, input->data,
 	       input->size < sizeof prepared->in_memory ? input->size : sizeof prepared->in_memory);
 	check(aspw_stack_reserve(stack, 4096, 0) == 0, "no stack");
-	stack_state(stack)->pid = pid;
-	stack_control(stack)->request.user_data = prepared;
+	stack_state(stack)->begun.pid = pid;
+	*(void **)(uintptr_t)&stack_control(stack)->request.user_data = prepared;
 	return prepared;
 }
 

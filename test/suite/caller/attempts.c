@@ -2,6 +2,7 @@
 /* By which calls the caller and its helper try to begin a child, for each wish of decide.c and where a
  * filter refuses some of them: what attempts.h lists. */
 #include "filter.h"
+#include "pattern.h"
 #include "tree.h"
 
 /*
@@ -68,8 +69,7 @@ static const struct refusal {
 };
 enum { REFUSALS = sizeof refusals / sizeof *refusals };
 
-/* The first row that fits says what is expected. A dot is any letter of the command, a capital any but
- * that, and "+" any but "-". */
+/* The first row that fits says what is expected. */
 static const struct row {
 	const char *refusal, *command, *attempts;
 } rows[] = {
@@ -173,23 +173,6 @@ static void try_command(const struct aspawn_command *command)
 						modes[aspawn_describe(&child, ASPAWN_FACT_MODE)]);
 }
 
-static bool fits_letter(char pattern, char letter)
-{
-	if (pattern == '+')
-		return letter != '-';
-	if (pattern >= 'A' && pattern <= 'Z')
-		return letter != pattern - 'A' + 'a';
-	return pattern == '.' || pattern == letter;
-}
-
-static bool fits(const struct row *row, const char *name)
-{
-	for (int i = 0; i < WISHES; i++)
-		if (!fits_letter(row->command[i], name[i]))
-			return false;
-	return !psys_strcmp(row->refusal, refusal->name);
-}
-
 /* Returns 1 if the attempts are not as listed, and prints them. */
 static int check_command(const int *wish, int group)
 {
@@ -204,7 +187,8 @@ static int check_command(const int *wish, int group)
 		name[i] = wishes[i][wish[i]];
 	command.pool = starts++ % 2 ? &pool : NULL;
 	try_command(&command);
-	while (row < end && !fits(row, name))
+	while (row < end &&
+	       (psys_strcmp(row->refusal, refusal->name) || !fits_pattern(row->command, name)))
 		row++;
 	if (row < end && !psys_strcmp(row->attempts, seen))
 		return 0;

@@ -106,7 +106,7 @@ TEST(job_waits_until_a_killed_child_has_left_its_stack)
 	struct stack_state *state = stack_state(&queue->stacks[0].stack);
 	const struct aspawn_result *result;
 
-	state->pid = psys_getpid();
+	state->begun.pid = psys_getpid();
 	__atomic_store_n(&state->use, RUNNING, __ATOMIC_RELEASE);
 	CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
 	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 200), 0);

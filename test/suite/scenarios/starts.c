@@ -111,7 +111,7 @@ static int leave_ending_helper(int kind)
 	const bool is_callers = aspawn_describe(&child, ASPAWN_FACT_OWNER) == ASPAWN_OWNER_CALLER;
 	const int helper = state->helper_pid, pid = aspawn_pid(&child);
 
-	if (!helper || state->helped == PRIVATE_AUTOREAPED) {
+	if (!helper || state->begun.helped == AUTOREAPED) {
 		end_child(&child);
 		return 0;
 	}
