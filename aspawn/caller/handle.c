@@ -181,7 +181,7 @@ IN_SERVER int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
 		take_number(child);
 		return 0;
 	}
-	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */
+	stack_has_no_child(made); /* its helper may be killed in its clone */
 	aspw_watch_free(&stack_control(stack)->watch, state->is_jobs);
 	const struct prepared *prepared = stack_control(stack)->request.user_data;
 	const int error = made->begun.error;
@@ -326,7 +326,7 @@ IN_SERVER void aspw_release_reports(struct aspawn_child *child)
 	forget_watch_after_fork(state);
 	/* If its helper was killed, the child may be about to map it: then it stays. */
 	if (!state->watch || watch_has_begun(state->watch) || !aspw_has_stack(child) ||
-	    __atomic_load_n(&stack_state(&state->stack)->use, __ATOMIC_ACQUIRE) == FREE)
+	    !stack_is_lent(stack_state(&state->stack)))
 		aspw_watch_free(&state->watch, state->is_jobs);
 	state->watch = NULL;
 	if (state->report >= 0 && state->report != child->started_fd)

@@ -43,7 +43,7 @@ static IN_SERVER bool is_in_use(const struct control *element)
 {
 	const struct stack_state *state = stack_state(&element->stack);
 
-	return __atomic_load_n(&state->use, __ATOMIC_ACQUIRE) != FREE ||
+	return stack_is_lent(state) ||
 	       __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER ||
 	       aspw_stack_take_back(&element->stack, PSYS_WNOHANG) < 0;
 }

@@ -449,7 +449,7 @@ int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage
 		state->outcome = r < 0 ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NOT_STARTED;
 	if (aspw_has_stack(child)) {
 		if (r != -PSYS_EOWNERDEAD) /* the kernel may not have cleared it */
-			__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
+			stack_is_left(stack_state(stack));
 		if (state->owner)
 			reap_ended_helper(child);
 		else if (state->helped)

@@ -66,14 +66,14 @@ static IN_SERVER long await_clone(const struct control *control)
 	struct stack_state *state = stack_state(&control->stack);
 	struct begun *begun = &state->begun;
 
-	aspw_stack_await_blocked(control, &state->helper, CLONING);
+	aspw_stack_await_blocked(control, STACK_HELPER, CLONING);
 	if (__atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) == HELPING)
 		return begun->pid;
 	aspw_stack_await_end(&control->stack, STACK_HELPER, DEADLINE_NEVER);
 	const int status = aspw_stack_helper_status(&control->stack, control->helper_pidfd);
 	aspw_stack_reap_helper(&control->stack);
 	if (!begun->pid) /* it may have been killed in its clone */
-		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+		stack_has_no_child(state);
 	/* It may have been killed right after: the kernel has stored the child's number, and the child goes
 	 * on. begun->pidfd may be a number that a failed clone has stored, and not opened. */
 	if (!begun->error && begun->pid)

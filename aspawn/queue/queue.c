@@ -255,7 +255,7 @@ static void forget_unborn(const struct Stack_t *stack, int64_t deadline)
 		__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 	if (aspw_stack_await_end(stack, STACK_HELPER, deadline) == 0 &&
 	    !__atomic_load_n(&state->begun.pid, __ATOMIC_ACQUIRE))
-		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+		stack_has_no_child(state);
 }
 
 /* Children that were killed before their exec, as those of a dead server, may use their stacks and their

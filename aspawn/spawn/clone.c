@@ -161,7 +161,7 @@ static IN_ANY void note_child(const struct control *control, enum clone_mode mod
 	    (suspended && !__atomic_load_n(&control->progress, __ATOMIC_RELAXED)))
 		mode = MODE_FORK;
 	if (suspended || mode == MODE_FORK)
-		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+		stack_is_left(state);
 	state->begun.mode = (int)mode;
 	__atomic_store_n(&state->begun.pid, pid, __ATOMIC_RELEASE);
 }
@@ -178,8 +178,6 @@ static IN_ANY long clone_by(struct control *control, const struct attempt *attem
 	control->progress = NOT_SEEN;
 	state->begun.pidfd = -1;
 	state->begun.pid = 0;
-	__atomic_store_n(&state->use, control->flags & PSYS_CLONE_FILES ? SHARES_FILES : RUNNING,
-			 __ATOMIC_RELEASE);
 	const struct clone_call call = {
 		.flags = control->flags,
 		/* With CLONE_PARENT it is the helper's, and an exec makes it SIGCHLD. */
@@ -188,7 +186,7 @@ static IN_ANY long clone_by(struct control *control, const struct attempt *attem
 				       PSYS_SIGCHLD,
 		.pidfd = attempt->wants_pidfd ? &state->begun.pidfd : NULL,
 		.tid = &state->begun.pid,
-		.cleared_tid = &state->use,
+		.cleared_tid = stack_lend(state, control->flags & PSYS_CLONE_FILES),
 		.lowest = (char *)control->stack.addr + STACK_LOWEST,
 		.top = control->request.user_data,
 		.fn = aspw_child_main,
@@ -198,7 +196,7 @@ static IN_ANY long clone_by(struct control *control, const struct attempt *attem
 	const long pid = aspw_clone_call(&call, method->clone3);
 	control->has_clones_pidfd = pid > 0 && method->clone3 && state->begun.pidfd >= 0;
 	if (pid < 0)
-		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+		stack_has_no_child(state);
 	else
 		note_child(control, method->mode, (int)pid);
 	return pid;

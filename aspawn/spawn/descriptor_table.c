@@ -158,9 +158,7 @@ IN_CHILD int aspw_descriptors_unshare(struct control *control)
 		return r;
 	if (fetches)
 		r = fetch(control);
-	int *use = &stack_state(&control->stack)->use;
-	__atomic_store_n(use, RUNNING, __ATOMIC_RELEASE);
-	psys_futex(use, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+	stack_shares_no_files(stack_state(&control->stack));
 	return r;
 }
 

@@ -116,7 +116,7 @@ IN_SERVER struct control *aspw_spawn_begin(const struct request *request, const 
 IN_SERVER long aspw_spawn_end(struct control *control, long pid)
 {
 	if (pid >= 0 && control->flags & PSYS_CLONE_FILES)
-		aspw_stack_await_blocked(control, &stack_state(&control->stack)->use, SHARES_FILES);
+		aspw_stack_await_blocked(control, STACK_CHILD, SHARES_FILES);
 	aspw_descriptors_close(control, pid < 0);
 	if (control->caller_pidfd >= 0)
 		psys_close(control->caller_pidfd);

@@ -96,10 +96,11 @@ IN_SERVER int *aspw_stack_has(const struct Stack_t *stack, int users)
 	if (!stack || !stack->addr || !is_stack(stack))
 		return NULL;
 	struct stack_state *state = stack_state(stack);
-	return users & STACK_CHILD && is_there(&state->use, &state->begun.pid) ? &state->use :
+	return users & STACK_CHILD && is_there(&state->child_word, &state->begun.pid) ?
+		       &state->child_word :
 	       users & STACK_HELPER && is_there(&state->helper, &state->helper_pid) ?
-										 &state->helper :
-										 NULL;
+		       &state->helper :
+		       NULL;
 }
 
 IN_SERVER int aspawn_stack_busy(const struct Stack_t *stack)
@@ -206,18 +207,19 @@ IN_SERVER int aspw_stack_await(const struct Stack_t *stack, int users, int value
 	return 0;
 }
 
-IN_SERVER void aspw_stack_await_blocked(const struct control *control, int *word, int value)
+IN_SERVER void aspw_stack_await_blocked(const struct control *control, enum stack_user user,
+					int value)
 {
 	static const struct psys_timespec usual = { 0, 5000000 };
-	const struct stack_state *state = stack_state(&control->stack);
+	struct stack_state *state = stack_state(&control->stack);
+	int *word = user == STACK_CHILD ? &state->child_word : &state->helper;
 	struct psys_sigset all;
 
 	psys_futex(word, PSYS_FUTEX_WAIT, value, &usual, NULL, 0);
 	if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
 		return;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &control->request.mask, &all, PSYS_SIGSET_SIZE);
-	aspw_stack_await(&control->stack, word == &state->use ? STACK_CHILD : STACK_HELPER, value,
-			 DEADLINE_NEVER);
+	aspw_stack_await(&control->stack, user, value, DEADLINE_NEVER);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
 }
 

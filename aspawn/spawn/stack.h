@@ -79,9 +79,9 @@ struct begun {
 
 /* Written by the parent, the helper and the kernel. All zero: the stack has had no child. */
 struct stack_state {
-	/* enum stack_use, a futex. The kernel clears and wakes it (CLONE_CHILD_CLEARTID). The
-	 * parent clears it if the parent was suspended or memory is a copy. */
-	_Alignas(4) int use; /* futex(2) wants 4 bytes; m68k aligns int to 2 */
+	/* enum stack_use, a futex, which the kernel clears and wakes (CLONE_CHILD_CLEARTID). Only the
+	 * functions below and stack.c use it. */
+	_Alignas(4) int child_word; /* futex(2) wants 4 bytes; m68k aligns int to 2 */
 	struct begun begun;
 
 	/* Of a child with a helper, which stores status and usage before it ends. */
@@ -172,6 +172,53 @@ PSYS_INLINE struct control *stack_control(const struct Stack_t *stack)
 	return (struct control *)((char *)stack->addr + stack->size) - 1;
 }
 
+/* --- what becomes of the child's word ------------------------------------------------ */
+
+/* Before the clone, as the child may end before that returns. Returns the word that the kernel clears. */
+PSYS_INLINE int *stack_lend(struct stack_state *state, bool shares_files)
+{
+	__atomic_store_n(&state->child_word, shares_files ? SHARES_FILES : RUNNING,
+			 __ATOMIC_RELEASE);
+	return &state->child_word;
+}
+
+/* The child has a descriptor table of its own: its parent may go on. */
+PSYS_INLINE void stack_shares_no_files(struct stack_state *state)
+{
+	__atomic_store_n(&state->child_word, RUNNING, __ATOMIC_RELEASE);
+	psys_futex(&state->child_word, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* There is no child: its clone has failed, or who cloned it was killed before. */
+PSYS_INLINE void stack_has_no_child(struct stack_state *state)
+{
+	__atomic_store_n(&state->child_word, FREE, __ATOMIC_RELEASE);
+}
+
+/* The child does not use the stack, and the kernel may not clear the word: the parent was suspended, the memory
+ * is a copy, or the child has ended. */
+PSYS_INLINE void stack_is_left(struct stack_state *state)
+{
+	__atomic_store_n(&state->child_word, FREE, __ATOMIC_RELEASE);
+}
+
+PSYS_INLINE bool stack_is_lent(const struct stack_state *state)
+{
+	return __atomic_load_n(&state->child_word, __ATOMIC_ACQUIRE) != FREE;
+}
+
+/* Sleeps until the child leaves the stack, or a moment. False if it has left. */
+PSYS_INLINE bool stack_sleeps(struct stack_state *state, const struct psys_timespec *moment)
+{
+	const int use = __atomic_load_n(&state->child_word, __ATOMIC_ACQUIRE);
+
+	if (use != FREE)
+		psys_futex(&state->child_word, PSYS_FUTEX_WAIT, use, moment, NULL, 0);
+	return use != FREE;
+}
+
+/* --- who uses the stack -------------------------------------------------------------- */
+
 /* True in a helper whose child is the caller's: its sibling. */
 PSYS_INLINE bool clones_for_caller(const struct control *control)
 {
@@ -211,9 +258,9 @@ PSYS_INLINE int aspw_stack_await_end(const struct Stack_t *stack, int users, int
 	return aspw_stack_await(stack, users, 0, deadline);
 }
 
-/* The same for one word with all signals blocked. A child or helper that is stopped or frozen may
+/* The same for one user with all signals blocked. A child or helper that is stopped or frozen may
  * take for ever: after 5 ms the wait goes on with the caller's signal mask. */
-void aspw_stack_await_blocked(const struct control *control, int *word, int value);
+void aspw_stack_await_blocked(const struct control *control, enum stack_user user, int value);
 
 /* Reaps the helper of a stack that nobody uses. With WNOHANG does not wait: -EBUSY also while the
  * helper is ending, as the kernel clears the helper's word before anybody can reap the helper.

@@ -33,13 +33,11 @@ static IN_ANY bool first_has_ended(const struct control *control, int pid)
 static IN_ANY void await_exec(const struct control *control, int pid)
 {
 	const struct psys_timespec nap = { 0, 1000000 };
-	int *word = &stack_state(&control->stack)->use, use;
+	struct stack_state *state = stack_state(&control->stack);
 
-	while ((use = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != FREE) {
-		psys_futex(word, PSYS_FUTEX_WAIT, use, &nap, NULL, 0);
+	while (stack_sleeps(state, &nap))
 		if (watch_has_begun(control->watch) || first_has_ended(control, pid))
-			__atomic_store_n(word, FREE, __ATOMIC_RELEASE);
-	}
+			stack_is_left(state);
 }
 
 /* True if the child has executed the program. A child that was killed within its exec has kept its exit

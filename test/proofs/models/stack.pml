@@ -13,7 +13,7 @@
 #define CHILDREN 2
 #define METHODS 2 /* of cloning, of each child */
 
-byte use = FREE; /* stack_state.use */
+byte use = FREE; /* stack_state.child_word */
 byte number; /* stack_state.pid */
 bool sleeps; /* the caller, on use */
 

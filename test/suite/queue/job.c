@@ -107,10 +107,10 @@ TEST(job_waits_until_a_killed_child_has_left_its_stack)
 	const struct aspawn_result *result;
 
 	state->begun.pid = psys_getpid();
-	__atomic_store_n(&state->use, RUNNING, __ATOMIC_RELEASE);
+	stack_lend(state, false);
 	CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
 	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 200), 0);
-	__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+	stack_is_left(state);
 	result = next_result(queue);
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 	CHECK_EQUAL(result->status, 7 << 8);
