@@ -262,7 +262,7 @@ format: ## clang-format and gofmt, in place
 
 .PHONY: visited
 visited: ## the files and functions that a start with a pipe enters until its clone, by gdb
-	$(MAKE) -s BUILD_DIR=$(BUILD_DIR)/visited CFLAGS='-O1 -g -gdwarf-4 -fno-inline' $(BUILD_DIR)/visited/libaspawn.a
+	$(MAKE) -s BUILD_DIR=$(BUILD_DIR)/visited CFLAGS='-O1 -g -gdwarf-4 -fno-inline -fno-optimize-sibling-calls' $(BUILD_DIR)/visited/libaspawn.a
 	$(CC) -g -Iinclude -o $(BUILD_DIR)/visited/program tools/visited.c $(BUILD_DIR)/visited/libaspawn.a
 	gdb -q -batch -x tools/visited.py $(BUILD_DIR)/visited/program
 

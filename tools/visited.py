@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints the functions of aspawn/ that a start with a pipe enters until its clone.
+"""Prints the functions of aspawn/ that a start with a pipe enters until its clone, and where it is then.
 
 make visited: for gdb, with tools/visited.c, built without inlining.
 """
@@ -51,4 +51,10 @@ gdb.execute("continue", to_string=True)
 for file, names in Visited.found.items():
     print(f"{file}: {', '.join(names)}")
 print(f"{len(Visited.found)} files, {sum(map(len, Visited.found.values())) + 1} functions until the clone")
+chain = []
+frame = gdb.newest_frame()
+while not chain or chain[0] != ENTRY:
+    chain.insert(0, frame.name())
+    frame = frame.older()
+print(f"{len(chain)} frames: {' > '.join(chain)}")
 gdb.execute("kill")

@@ -5,6 +5,7 @@
 
 #include <aspawn/command.h>
 #include <syscall/exec.h>
+#include <syscall/string.h>
 #include <syscall/syscall.h>
 
 #include "../spawn/spawn.h"

@@ -165,7 +165,7 @@ PSYS_INLINE int closed_from(const struct aspawn_action *action)
 }
 
 /* Returns the slot of a number that an action has replaced, or the free slot for this number. */
-static IN_SERVER unsigned *slot_of(const struct prepared *prepared, int fd)
+PSYS_INLINE unsigned *slot_of(const struct prepared *prepared, int fd)
 {
 	const size_t mask = prepared->replaced_slots - 1;
 	size_t at = (unsigned)fd * 0x9e3779b1U >> 7;
@@ -173,12 +173,6 @@ static IN_SERVER unsigned *slot_of(const struct prepared *prepared, int fd)
 	while (prepared->replaced[at & mask] && prepared->replaced[at & mask] != (unsigned)fd + 1)
 		at++;
 	return &prepared->replaced[at & mask];
-}
-
-IN_SERVER struct callers aspw_callers(const struct prepared *prepared)
-{
-	psys_memset(prepared->replaced, 0, prepared->replaced_slots * sizeof *prepared->replaced);
-	return (struct callers){ prepared, INT32_MAX };
 }
 
 /* The function of an ASPAWN_CALL may replace any descriptor: then none is the caller's. */
@@ -280,7 +274,7 @@ static IN_SERVER int keep_used(struct prepared *prepared, const struct aspawn_ac
 		use_fd(prepared, action, fd);
 	else if (fd > last)
 		last = fd;
-	return has_path(action, false) ? INT32_MAX : last;
+	return aspw_action_infos[action->kind].paths && has_path(action, false) ? INT32_MAX : last;
 }
 
 /* A job's child has copies of the server's descriptors, with what the job has of the caller's. */
@@ -464,7 +458,7 @@ IN_SERVER struct findings aspw_find(const struct aspawn_command *command,
 {
 	struct remembered nothing = { 0, 0 };
 	struct remembered *known = command->pool ? &pool_of(command->pool)->remembered : &nothing;
-	struct findings found = { .has_image = aspw_has_image(),
+	struct findings found = { .has_image = needs->image && aspw_has_image(),
 				  .lacks_clone3 = served && served->lacks_clone3 };
 
 	if (wishes_of_memory(command, needs, found.has_image) & (WISH_IMAGE | WISH_CGROUP)) {

@@ -3,6 +3,8 @@
 #ifndef CALLER_DECIDE_H
 #define CALLER_DECIDE_H
 
+#include <syscall/string.h>
+
 #include "start.h"
 
 /* Follows the actions in their order: which numbers still mean the caller's descriptors. */
@@ -11,7 +13,11 @@ struct callers {
 	int end; /* no action of the caller has closed the numbers below it */
 };
 
-struct callers aspw_callers(const struct prepared *prepared);
+PSYS_INLINE struct callers aspw_callers(const struct prepared *prepared)
+{
+	psys_memset(prepared->replaced, 0, prepared->replaced_slots * sizeof *prepared->replaced);
+	return (struct callers){ prepared, INT32_MAX };
+}
 
 /* Returns the descriptor that the action uses if it is the caller's, otherwise -1. Notes what the
  * action replaces or closes. */

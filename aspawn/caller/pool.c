@@ -28,8 +28,8 @@ static IN_SERVER void push(struct pool *pool, struct control *first)
 {
 	struct control *head = NULL, *last = first;
 
-	if (!first || __atomic_compare_exchange_n(&pool->list, &head, first, false,
-						  __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(&pool->list, &head, first, false, __ATOMIC_RELEASE,
+					__ATOMIC_RELAXED))
 		return;
 	while (last->next)
 		last = last->next;
@@ -63,7 +63,8 @@ IN_SERVER struct Stack_t aspw_pool_take(struct aspawn_pool *public)
 		found = *(at = &list);
 	if (found)
 		*at = found->next;
-	push(pool, list);
+	if (list)
+		push(pool, list);
 	if (!found)
 		return (struct Stack_t){ NULL, 0 };
 	__atomic_add_fetch(&pool->kept, -1, __ATOMIC_RELAXED);
@@ -115,6 +116,7 @@ IN_SERVER int aspawn_pool_release(struct aspawn_pool *public)
 		list->next = busy;
 		busy = list;
 	}
-	push(pool, busy);
+	if (busy)
+		push(pool, busy);
 	return busy || __atomic_load_n(&pool->taken, __ATOMIC_RELAXED) ? -PSYS_EBUSY : 0;
 }

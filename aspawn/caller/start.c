@@ -115,7 +115,7 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 		return aspw_refuse(failure, -PSYS_E2BIG, "action_count");
 	for (size_t i = 0; i < to->action_count && r == 0; i++)
 		r = check_action(&to->actions[i], (int)i, to->owner, failure);
-	return r < 0 ? r : check_groups(to, failure);
+	return r < 0 || !to->action_count ? r : check_groups(to, failure);
 }
 
 /* setsid() already makes a group, and fails for a group leader. A terminal has a session. */
@@ -151,8 +151,8 @@ static IN_SERVER void copy_action(struct arena *arena, struct aspawn_action *to,
 }
 
 /* Returns the action with this index in the prepared command. */
-static IN_SERVER const struct aspawn_action *action_at(const struct aspawn_command *command,
-						       const struct own_actions *own, size_t index)
+PSYS_INLINE const struct aspawn_action *action_at(const struct aspawn_command *command,
+						  const struct own_actions *own, size_t index)
 {
 	return index < own->count ? &own->list[index] : &command->actions[index - own->count];
 }

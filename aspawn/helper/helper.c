@@ -17,12 +17,12 @@
 
 /* --- making a helper, and its child --------------------------------------------- */
 
-/* A process that the kernel reaps may not clone for its parent (Linux 7.1). */
-static IN_SERVER long clone_helper(struct control *control)
+static IN_SERVER struct clone_call call_of(struct control *control)
 {
 	const struct plan *plan = &control->plan;
 	struct stack_state *state = stack_state(&control->stack);
-	struct clone_call call = {
+
+	return (struct clone_call){
 		.flags = PSYS_CLONE_VM | PSYS_CLONE_PARENT_SETTID | PSYS_CLONE_CHILD_CLEARTID |
 			 (plan->detached ? 0 : PSYS_CLONE_FILES),
 		.pidfd = plan->polls_helper ? &control->helper_pidfd : NULL,
@@ -34,17 +34,6 @@ static IN_SERVER long clone_helper(struct control *control)
 		.arg = control,
 		.cgroup_fd = -1,
 	};
-
-	if (plan->owner && !control->lacks_clone3) {
-		state->begun.helped = AUTOREAPED;
-		call.flags |= PSYS_CLONE_AUTOREAP;
-		const long r = aspw_clone_call(&call, true);
-		if (r > 0 || !aspw_clone_is_refused(r))
-			return r;
-		call.flags &= ~PSYS_CLONE_AUTOREAP;
-	}
-	state->begun.helped = WAITED_FOR;
-	return aspw_clone_sharing(&call, &control->lacks_clone3);
 }
 
 /* No helper could be cloned. */
@@ -112,7 +101,18 @@ IN_SERVER long aspw_clone_by_helper(struct control *control)
 	state->refused = NULL;
 	state->helper_pid = 0;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
-	r = clone_helper(control);
+	struct clone_call call = call_of(control);
+	r = -PSYS_ENOSYS;
+	if (plan->owner && !control->lacks_clone3) { /* such a helper may not clone for its parent */
+		state->begun.helped = AUTOREAPED;
+		call.flags |= PSYS_CLONE_AUTOREAP; /* Linux 7.1 */
+		r = aspw_clone_call(&call, true);
+		call.flags &= ~PSYS_CLONE_AUTOREAP;
+	}
+	if (aspw_clone_is_refused(r)) {
+		state->begun.helped = WAITED_FOR;
+		r = aspw_clone_sharing(&call, &control->lacks_clone3);
+	}
 	if (control->channel[1] >= 0)
 		psys_close(control->channel[1]);
 	if (r < 0) {

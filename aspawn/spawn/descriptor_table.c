@@ -42,13 +42,6 @@ IN_ANY int aspw_descriptors_avoid_streams_by_both(int ends[2])
 	return r;
 }
 
-IN_ANY int aspw_descriptors_pipe(int ends[2])
-{
-	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
-
-	return r < 0 ? r : aspw_descriptors_avoid_streams_by_both(ends);
-}
-
 /* The child copies it. */
 static IN_ANY void keep_copy(struct control *control, int fd)
 {

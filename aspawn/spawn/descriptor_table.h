@@ -32,7 +32,12 @@ PSYS_INLINE int aspw_descriptors_keep(int pidfd)
 int aspw_descriptors_avoid_streams_by_both(int ends[2]);
 
 /* Makes a CLOEXEC pipe whose descriptors are above 2. Returns 0 or a negative error number. */
-int aspw_descriptors_pipe(int ends[2]);
+PSYS_INLINE int aspw_descriptors_pipe(int ends[2])
+{
+	const int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
+
+	return r < 0 ? r : aspw_descriptors_avoid_streams_by_both(ends);
+}
 
 /* Bytes to be read, which may be more than the pipe's capacity. Negative: there is no pipe. */
 PSYS_INLINE long held_by_pipe(int fd)

@@ -77,12 +77,14 @@ IN_ANY long aspw_try_ways(struct control *control, enum process process)
 	for (unsigned ways = control->request.ways; ways; ways >>= 1, way++) {
 		if (!(ways & 1) || way->by != process)
 			continue;
+		const bool suspends = way->in_cgroup || way->memory == MEMORY_EXECUTED;
+		pid = suspends ? aspw_suspending_begin(control, way) : 0;
 		if (way->memory == MEMORY_OF_HELPER)
 			pid = control->plan.clone_by_helper(control);
-		else if (way->in_cgroup || way->memory == MEMORY_EXECUTED)
-			pid = aspw_clone_suspending(control, way);
-		else
+		else if (pid == 0)
 			pid = aspw_clone_child(control, way);
+		if (suspends)
+			pid = aspw_suspending_end(control, way, pid);
 		if (pid >= 0 || !leads_on(way, pid))
 			break;
 	}

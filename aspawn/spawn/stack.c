@@ -16,7 +16,7 @@ __attribute__((weak, visibility("default"))) void
 __asan_unpoison_memory_region(const volatile void *addr, size_t size);
 
 /* A stack may have a size and no address, if a fork came between the two stores: it is unused. */
-static IN_SERVER bool is_stack(const struct Stack_t *stack)
+PSYS_INLINE bool is_stack(const struct Stack_t *stack)
 {
 	return (stack->size > STACK_LOWEST && stack->size % STACK_UNIT == 0) ||
 	       (!stack->addr && stack->size == 0);
@@ -49,7 +49,8 @@ static IN_SERVER int map(struct Stack_t *stack, size_t size)
 	/* Fails before Linux 4.14: then a forked copy of the stack is busy while the child is. */
 	((struct stack_state *)(void *)addr)->is_wiped_by_fork =
 		psys_madvise(addr, STACK_UNIT, PSYS_MADV_WIPEONFORK) >= 0;
-	unmap(stack);
+	if (stack->addr)
+		unmap(stack);
 	__atomic_store_n(&stack->size, size, __ATOMIC_RELEASE);
 	__atomic_store_n(&stack->addr, addr, __ATOMIC_RELEASE);
 	return 0;
@@ -168,8 +169,8 @@ IN_SERVER int aspw_stack_take_back(const struct Stack_t *stack, int options)
 {
 	if (!is_stack(stack))
 		return -PSYS_EINVAL;
-	if (aspw_stack_has(stack, STACK_CHILD | STACK_HELPER) ||
-	    (stack->addr && !reap_helper(stack_state(stack), options)))
+	if (stack->addr && (aspw_stack_has(stack, STACK_CHILD | STACK_HELPER) ||
+			    !reap_helper(stack_state(stack), options)))
 		return -PSYS_EBUSY;
 	return 0;
 }

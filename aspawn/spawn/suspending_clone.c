@@ -80,41 +80,45 @@ static IN_ANY void abandon(const struct control *control, int pid)
 	psys_close(state->begun.pidfd); /* of a negative one: no effect */
 }
 
-/* From Linux 6.14 on the kernel kills each child that is cloned into a cgroup which was killed more often than
- * the parent's (kill_seq). */
-IN_ANY long aspw_clone_suspending(struct control *control, const struct way *way)
+IN_ANY int aspw_suspending_begin(struct control *control, const struct way *way)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const bool executes = way->memory == MEMORY_EXECUTED;
-	const enum clone_mode mode = executes ? MODE_IMAGE : MODE_VFORK;
-	void *place = control->plan.watch_at;
-	long pid = -PSYS_ENOMEM;
 
 	if (way->in_cgroup) {
-		state->begun.mode = (int)mode;
+		state->begun.mode = executes ? MODE_IMAGE : MODE_VFORK;
 		/* An order to end a tree comes before this and is seen here, or sees this. */
 		__atomic_store_n(&state->in_cgroup, SUSPENDS, __ATOMIC_SEQ_CST);
 		if (control->plan.owner == OWNER_TREE &&
-		    __atomic_load_n(&state->order, __ATOMIC_SEQ_CST) > 0) {
-			state->in_cgroup = ELSEWHERE;
+		    __atomic_load_n(&state->order, __ATOMIC_SEQ_CST) > 0)
 			return -PSYS_ECHILD;
-		}
 	}
 	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	control->watch = executes ? aspw_watch_map(place, WATCH_RESERVED, -1, 0) : NULL;
-	if (!executes || control->watch)
-		pid = aspw_clone_child(control, way);
+	if (executes)
+		control->watch = aspw_watch_map(control->plan.watch_at, WATCH_RESERVED, -1, 0);
+	return !executes || control->watch ? 0 : -PSYS_ENOMEM;
+}
+
+/* From Linux 6.14 on the kernel kills each child that is cloned into a cgroup which was killed more often than
+ * the parent's (kill_seq). */
+IN_ANY long aspw_suspending_end(struct control *control, const struct way *way, long pid)
+{
+	struct stack_state *state = stack_state(&control->stack);
+	const bool executes = way->memory == MEMORY_EXECUTED;
+
 	if (pid > 0 && executes)
 		await_exec(control, (int)pid);
-	const bool has_begun = executes ? pid > 0 && has_executed(control, (int)pid) :
-					  control->progress != NOT_SEEN;
-	if (pid > 0 && (has_begun || !may_try_again(state))) {
-		state->begun.mode = (int)mode;
-		return pid;
-	}
-	if (pid > 0)
+	if (pid > 0) {
+		const bool has_begun =
+			executes ? has_executed(control, (int)pid) : control->progress != NOT_SEEN;
+		if (has_begun || !may_try_again(state)) {
+			state->begun.mode = executes ? MODE_IMAGE : MODE_VFORK;
+			return pid;
+		}
 		abandon(control, (int)pid);
-	aspw_watch_free(&control->watch, place); /* not shared */
+		pid = -PSYS_ECHILD;
+	}
+	aspw_watch_free(&control->watch, control->plan.watch_at); /* not shared */
 	state->in_cgroup = ELSEWHERE;
-	return pid > 0 ? -PSYS_ECHILD : pid;
+	return pid;
 }

@@ -4,10 +4,12 @@
 
 #include "stack.h"
 
-/* As aspw_clone_child(), for a way in the cgroup, and for one that executes a program of the library, to have
- * memory of its own. The parent of either is suspended: the caller, or a helper. Fails with -ECHILD if that
- * child has executed nothing. A child of the caller's that is abandoned so is named in the state, for the
- * caller to reap. */
-long aspw_clone_suspending(struct control *control, const struct way *way);
+/* Before and after the clone of a way in the cgroup, or of one that executes a program of the library, to have
+ * memory of its own. The parent of either is suspended: the caller, or a helper. The first returns 0,
+ * or why there is to be no clone. The second takes what that has returned, or the first, and
+ * returns the pid, -ECHILD if the child has executed nothing, or the error. A child of the caller's
+ * that is abandoned so is named in the state, for the caller to reap. */
+int aspw_suspending_begin(struct control *control, const struct way *way);
+long aspw_suspending_end(struct control *control, const struct way *way, long pid);
 
 #endif
