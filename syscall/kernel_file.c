@@ -20,7 +20,9 @@ PSYS_UNINSTRUMENTED int aspw_write_and_close(int fd, const char *text)
 	const size_t length = psys_strlen(text);
 	const long written = psys_write(fd, text, length);
 	psys_close(fd);
-	return written < 0 ? (int)written : (size_t)written < length ? -PSYS_EIO : 0;
+	if (written < 0)
+		return (int)written;
+	return (size_t)written < length ? -PSYS_EIO : 0;
 }
 
 PSYS_UNINSTRUMENTED int aspw_write_text(int directory, const char *path, const char *text)

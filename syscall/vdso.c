@@ -61,9 +61,9 @@ static uintptr_t find_vdso(void)
 	psys_close(fd);
 	if (size <= 0)
 		size = psys_prctl(PSYS_PR_GET_AUXV, (uintptr_t)words, sizeof words, 0, 0);
-	const size_t count = size < 0                    ? 0 :
-			     (size_t)size < sizeof words ? (size_t)size :
-							   sizeof words;
+	if (size > (long)sizeof words) /* of all entries */
+		size = sizeof words;
+	const size_t count = size < 0 ? 0 : (size_t)size;
 	for (size_t i = 0; (i + 2) * sizeof *words <= count; i += 2)
 		if (words[i] == AT_SYSINFO_EHDR)
 			return words[i + 1];

@@ -20,9 +20,9 @@ struct changes {
 /* Returns the name of the variable that the action sets or removes, or NULL. */
 static IN_SERVER const char *changed_by(const struct aspawn_action *action)
 {
-	return action->kind == ASPAWN_ACTION_SETENV   ? action->u.setenv.name :
-	       action->kind == ASPAWN_ACTION_UNSETENV ? action->u.unsetenv.name :
-							NULL;
+	if (action->kind == ASPAWN_ACTION_SETENV)
+		return action->u.setenv.name;
+	return action->kind == ASPAWN_ACTION_UNSETENV ? action->u.unsetenv.name : NULL;
 }
 
 /* Returns the slot of the variable, or the free slot for it. */
@@ -58,7 +58,9 @@ static char *const nothing[] = { NULL };
 
 static IN_SERVER char *const *given_environment(const struct aspawn_command *command)
 {
-	return command->envp ? command->envp : &environ && environ ? environ : nothing;
+	if (command->envp)
+		return command->envp;
+	return &environ && environ ? environ : nothing;
 }
 
 const char *aspw_search_path(const struct aspawn_command *command)

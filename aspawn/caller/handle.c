@@ -203,7 +203,9 @@ IN_SERVER int aspawn_pid(struct aspawn_child *child)
 	    !take_suspended(child))
 		return -PSYS_EAGAIN;
 	const struct child_state *state = child_state(child);
-	return state->pid > 0 ? state->pid : state->known == KNOWN ? -PSYS_ECANCELED : -PSYS_ESRCH;
+	if (state->pid > 0)
+		return state->pid;
+	return state->known == KNOWN ? -PSYS_ECANCELED : -PSYS_ESRCH;
 }
 
 IN_SERVER int aspw_own_pidfd(struct aspawn_child *child)
@@ -261,9 +263,9 @@ static IN_SERVER int wait_for_exec(struct aspawn_child *child, struct aspawn_fai
 			       0;
 	if (state->watch)
 		r = aspw_watch_wait(state->watch, state->pid, deadline);
-	return r != -PSYS_ENOSYS  ? r :
-	       state->report >= 0 ? read_reports(state, failure, deadline) :
-				    0;
+	if (r != -PSYS_ENOSYS)
+		return r;
+	return state->report >= 0 ? read_reports(state, failure, deadline) : 0;
 }
 
 /* Reads the report when the child has execed or ended: from the page that they share in case that memory is
@@ -357,7 +359,9 @@ IN_SERVER int aspw_started(struct aspawn_child *child, struct aspawn_failure *fa
 	} else if (state->known == KNOWN) {
 		aspw_store_failure(failure, state->step, state->error, state->kind, state->subject);
 	}
-	return state->known == OVERWRITTEN ? -PSYS_ESTALE : failure->error ? -PSYS_ECANCELED : 0;
+	if (state->known == OVERWRITTEN)
+		return -PSYS_ESTALE;
+	return failure->error ? -PSYS_ECANCELED : 0;
 }
 
 int aspawn_describe(const struct aspawn_child *child, int fact)

@@ -76,7 +76,7 @@ static int kill_suspended(struct aspawn_child *child)
 IN_SERVER int aspw_order_end(struct aspawn_child *child, int64_t grace_ms)
 {
 	const struct Stack_t *stack = &child_state(child)->stack;
-	const int64_t grace = grace_ms < 0 ? 0 : grace_ms ? grace_ms : 1000;
+	const int64_t grace = grace_in_ms(grace_ms);
 
 	if (!aspw_has_stack(child) || aspw_helper_result(stack, NULL, NULL))
 		return -PSYS_ESRCH;

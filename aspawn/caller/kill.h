@@ -7,4 +7,12 @@
 /* Orders the helper of a tree to end it: as aspawn_kill_tree(), which also reaches a suspended one. */
 int aspw_order_end(struct aspawn_child *child, int64_t grace_ms);
 
+/* The time between the stop signal and SIGKILL: as of struct aspawn_io. */
+PSYS_INLINE int64_t grace_in_ms(int64_t grace_ms)
+{
+	if (grace_ms < 0)
+		return 0;
+	return grace_ms ? grace_ms : 1000;
+}
+
 #endif

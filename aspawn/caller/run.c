@@ -6,6 +6,7 @@
 #include "../spawn/deadline.h"
 #include "../spawn/descriptor_table.h"
 #include "handle.h"
+#include "kill.h"
 #include "start.h"
 #include "terminal.h"
 #include "wait.h"
@@ -238,8 +239,8 @@ static int terminate(struct communication *communication, int signal)
 static int event_loop(struct communication *communication)
 {
 	const struct psys_timespec tick = { 0, 10000000 };
-	const int64_t timeout = communication->io->time_limit_ms, ms = communication->io->grace_ms;
-	const int64_t grace = ms < 0 ? 0 : ms ? ms : 1000;
+	const int64_t timeout = communication->io->time_limit_ms;
+	const int64_t grace = grace_in_ms(communication->io->grace_ms);
 	int64_t deadline = aspw_deadline_in(timeout ? timeout : -1);
 	bool ended = false;
 	int signal = 0;
@@ -335,25 +336,31 @@ static int check_io(struct aspawn_io *io)
 	int r = aspw_read_structure(NULL, sizeof *io, io, io->size, sizeof *io);
 	if (r < 0)
 		return aspw_refuse(&io->failure, r, "io.size");
-	const char *wrong = io->flags & ~flags               ? "io.flags" :
-			    !io->input && io->input_size     ? "io.input" :
-			    !io->out && io->out_size         ? "io.out" :
-			    !io->err && io->err_size         ? "io.err" :
-			    io->time_limit_ms < 0            ? "io.time_limit_ms" :
-			    io->grace_ms < ASPAWN_GRACE_NONE ? "io.grace_ms" :
-							       NULL;
-	return wrong ? aspw_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
+	if (io->flags & ~flags)
+		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.flags");
+	if (!io->input && io->input_size)
+		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.input");
+	if (!io->out && io->out_size)
+		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.out");
+	if (!io->err && io->err_size)
+		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.err");
+	if (io->time_limit_ms < 0)
+		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.time_limit_ms");
+	if (io->grace_ms < ASPAWN_GRACE_NONE)
+		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.grace_ms");
+	return 0;
 }
 
 /* Checks that there is a pipe, or the terminal, for the input and each buffer. */
 static int check_pipes(struct aspawn_io *io, bool in, bool out, bool err)
 {
-	const char *wrong = io->input && !in     ? "io.input" :
-			    io->out_size && !out ? "io.out" :
-			    io->err_size && !err ? "io.err" :
-						   NULL;
-
-	return wrong ? aspw_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
+	if (io->input && !in)
+		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.input");
+	if (io->out_size && !out)
+		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.out");
+	if (io->err_size && !err)
+		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.err");
+	return 0;
 }
 
 /* In a control group of its own. */
@@ -397,11 +404,14 @@ static int conclude(struct communication *communication, int looped, int64_t pat
 		io->outcome = loses ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NONE;
 		return looped < 0 ? looped : waited;
 	}
-	io->outcome = communication->end ? communication->end :
-		      is_out_of_memory(communication, io->status) ?
-					   ASPAWN_OUTCOME_OUT_OF_MEMORY :
-					   child_state(communication->child)->outcome;
-	return survives ? waited : communication->end ? communication->result : 0;
+	io->outcome = child_state(communication->child)->outcome;
+	if (communication->end)
+		io->outcome = communication->end;
+	else if (is_out_of_memory(communication, io->status))
+		io->outcome = ASPAWN_OUTCOME_OUT_OF_MEMORY;
+	if (survives)
+		return waited;
+	return communication->end ? communication->result : 0;
 }
 
 /* Returns the caller's end of a stream, or -1. */

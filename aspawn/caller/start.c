@@ -100,17 +100,22 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 		(to->flags & ASPAWN_COMMAND_TREE_OR_GROUP && to->owner != ASPAWN_OWNER_TREE);
 	const bool bad_stop = (unsigned)to->stop_signal > PSYS_NSIG ||
 			      to->stop_signal == PSYS_SIGKILL || to->stop_signal == PSYS_SIGSTOP;
-	const char *wrong = !to->file                               ? "argv" :
-			    !to->actions && to->action_count        ? "actions" :
-			    bad_flags                               ? "flags" :
-			    (unsigned)to->owner > ASPAWN_OWNER_TREE ? "owner" :
-			    bad_memory                              ? "memory" :
-			    to->pty_rows > UINT16_MAX               ? "pty_rows" :
-			    to->pty_columns > UINT16_MAX            ? "pty_columns" :
-			    bad_stop                                ? "stop_signal" :
-								      NULL;
-	if (wrong)
-		return aspw_refuse(failure, -PSYS_EINVAL, wrong);
+	if (!to->file)
+		return aspw_refuse(failure, -PSYS_EINVAL, "argv");
+	if (!to->actions && to->action_count)
+		return aspw_refuse(failure, -PSYS_EINVAL, "actions");
+	if (bad_flags)
+		return aspw_refuse(failure, -PSYS_EINVAL, "flags");
+	if ((unsigned)to->owner > ASPAWN_OWNER_TREE)
+		return aspw_refuse(failure, -PSYS_EINVAL, "owner");
+	if (bad_memory)
+		return aspw_refuse(failure, -PSYS_EINVAL, "memory");
+	if (to->pty_rows > UINT16_MAX)
+		return aspw_refuse(failure, -PSYS_EINVAL, "pty_rows");
+	if (to->pty_columns > UINT16_MAX)
+		return aspw_refuse(failure, -PSYS_EINVAL, "pty_columns");
+	if (bad_stop)
+		return aspw_refuse(failure, -PSYS_EINVAL, "stop_signal");
 	if (to->action_count > MOST_ACTIONS)
 		return aspw_refuse(failure, -PSYS_E2BIG, "action_count");
 	for (size_t i = 0; i < to->action_count && r == 0; i++)
@@ -186,9 +191,10 @@ IN_SERVER struct prepared *aspw_prepare(struct arena *arena, const struct aspawn
 			    command->argv :
 			    aspw_copy_strings(arena, command->argv ? command->argv : only_file);
 	made.envp = aspw_make_environment(arena, command, lends);
-	made.path = command->search_path ? aspw_copy_string(arena, command->search_path) :
-		    made.envp            ? psys_getenv(made.envp, "PATH") :
-					   NULL;
+	if (command->search_path)
+		made.path = aspw_copy_string(arena, command->search_path);
+	else if (made.envp)
+		made.path = psys_getenv(made.envp, "PATH");
 	made.actions = actions;
 	made.count = count;
 	made.own_count = (int)own->count;
@@ -236,12 +242,20 @@ static IN_SERVER void add_terminal(struct own_actions *own, int fd, const int en
 		own->list[own->count++] = (struct aspawn_action)ASPAWN_CLOSE(ends[i]);
 }
 
+/* Returns the first of the streams that are on the terminal, if there is one. */
+PSYS_INLINE int first_on_pty(unsigned on_pty)
+{
+	if (on_pty & 1)
+		return 0;
+	return on_pty & 2 ? 1 : 2;
+}
+
 static IN_SERVER int add_streams(struct own_actions *own, const struct aspawn_command *command,
 				 struct aspawn_child *child, const int terminal[2],
 				 struct aspawn_failure *failure)
 {
 	const unsigned on_pty = streams_on_pty(command);
-	const int pty = on_pty & 1 ? 0 : on_pty & 2 ? 1 : 2; /* if there is one */
+	const int pty = first_on_pty(on_pty);
 	static const char names[][8] = { "std_in", "std_out", "std_err" };
 	const int streams[] = { command->std_in, command->std_out, command->std_err };
 	int *const ends[] = { &child->in_fd, &child->out_fd, &child->err_fd };
@@ -252,10 +266,10 @@ static IN_SERVER int add_streams(struct own_actions *own, const struct aspawn_co
 		struct aspawn_action *action = &own->list[own->count];
 		const int stream = streams[fd];
 		const bool is_pty = stream == ASPAWN_STREAM_PTY;
-		const int from = fd == 2 && stream == ASPAWN_STREAM_STDOUT ? 1 :
-				 is_pty                                    ? pty :
-									     stream;
+		int from = is_pty ? pty : stream;
 
+		if (fd == 2 && stream == ASPAWN_STREAM_STDOUT)
+			from = 1;
 		if (stream == ASPAWN_STREAM_DEFAULT || stream == ASPAWN_STREAM_INHERIT ||
 		    (fd > 0 && stream == fd) || (is_pty && fd == pty))
 			continue;

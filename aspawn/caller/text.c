@@ -89,7 +89,9 @@ const char *aspawn_failure_name(const struct aspawn_failure *failure)
 	if (failure->step < 0)
 		return stages[-failure->step];
 	const char *call = call_name(failure);
-	return call ? call : aspw_action_info(failure->kind) ? kinds[failure->kind] : "";
+	if (call)
+		return call;
+	return aspw_action_info(failure->kind) ? kinds[failure->kind] : "";
 }
 
 static void add_step(struct text *text, const struct aspawn_failure *failure)

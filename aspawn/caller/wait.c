@@ -71,9 +71,9 @@ IN_SERVER bool aspw_tend(struct aspawn_child *child, bool hurries)
 	const bool is_orphan = state->owner && !aspw_stack_has(&state->stack, STACK_HELPER) &&
 			       !aspw_helper_result(&state->stack, NULL, NULL);
 
-	state->rings = (unsigned char)(!is_due || beat != state->beat ? 0 :
-				       kills                          ? state->rings + 1 :
-									state->rings + MOMENT / SOON);
+	const int rings = state->rings + (kills ? 1 : MOMENT / SOON);
+
+	state->rings = (unsigned char)(is_due && beat == state->beat ? rings : 0);
 	state->beat = beat;
 	aspw_signal_helper(child, state->rings < MOST_RINGS ? PSYS_SIGCONT : PSYS_SIGKILL);
 	if (kills && aspw_stack_has(&state->stack, STACK_HELPER))
@@ -278,8 +278,9 @@ static int wait_for(struct aspawn_child *child, int *status, int options, struct
 {
 	const struct child_state *state = child_state(child);
 
-	return state->owner  ? wait_for_private(child, status, options, usage) :
-	       state->helped ? wait_for_helped(child, status, options, usage) :
+	if (state->owner)
+		return wait_for_private(child, status, options, usage);
+	return state->helped ? wait_for_helped(child, status, options, usage) :
 			       wait_for_ordinary(child, status, options, usage);
 }
 
@@ -296,7 +297,9 @@ int aspw_is_unreaped(struct aspawn_child *child)
 	} else {
 		r = wait_by_kernel(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
 	}
-	return r == -PSYS_ECHILD ? -PSYS_ESRCH : r < 0 ? r : 0;
+	if (r == -PSYS_ECHILD)
+		return -PSYS_ESRCH;
+	return r < 0 ? r : 0;
 }
 
 int aspawn_pidfd(struct aspawn_child *child)
@@ -407,9 +410,10 @@ static void leave_tree(struct child_state *state)
 	const struct stack_state *made = stack_state(&state->stack);
 
 	state->survivors = made->survivors;
-	state->outcome = made->is_cancelled        ? ASPAWN_OUTCOME_CANCELLED :
-			 aspw_helper_saw_oom(made) ? ASPAWN_OUTCOME_OUT_OF_MEMORY :
-						     ASPAWN_OUTCOME_RAN;
+	if (made->is_cancelled)
+		state->outcome = ASPAWN_OUTCOME_CANCELLED;
+	else if (aspw_helper_saw_oom(made))
+		state->outcome = ASPAWN_OUTCOME_OUT_OF_MEMORY;
 	state->by_group = made->by_group;
 	if (!aspw_helper_result(&state->stack, NULL, NULL))
 		aspw_stack_await_end(&state->stack, STACK_CHILD, aspw_deadline_in(MOMENT));
@@ -461,7 +465,9 @@ int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage
 		return r;
 	if (status)
 		*status = ended;
-	return state->survivors ? -PSYS_ENOTEMPTY : started == -PSYS_ECANCELED ? started : 0;
+	if (state->survivors)
+		return -PSYS_ENOTEMPTY;
+	return started == -PSYS_ECANCELED ? started : 0;
 }
 
 int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,

@@ -275,7 +275,9 @@ static IN_CHILD int call_kernel(const struct aspawn_action *action)
 
 	if (r == expected || expected == ASPAWN_EXPECTED_ANY)
 		return 0;
-	return PSYS_IS_ERROR(r) ? (int)r : expected == ASPAWN_EXPECTED_SUCCESS ? 0 : -PSYS_EIO;
+	if (PSYS_IS_ERROR(r))
+		return (int)r;
+	return expected == ASPAWN_EXPECTED_SUCCESS ? 0 : -PSYS_EIO;
 }
 
 /* Returns the action's pipe, or the caller's descriptor that it uses, if this has another number
@@ -443,11 +445,10 @@ static IN_CHILD void fail_action(struct prepared *prepared, size_t index, int er
 	const size_t string = info->strings[0];
 	char number[PSYS_DECIMAL_SIZE];
 
+	if (string)
+		aspw_fail(prepared, error, member_pointer(action, string));
 	psys_i64_to_decimal(number, info->subject ? member_int(action, info->subject) : 0);
-	aspw_fail(prepared, error,
-		  string        ? member_pointer(action, string) :
-		  info->subject ? number :
-				  NULL);
+	aspw_fail(prepared, error, info->subject ? number : NULL);
 }
 
 /* --- all of it ------------------------------------------------------------------ */

@@ -321,11 +321,14 @@ IN_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int en
 	const bool is_sent = job_send(job, job->signal);
 	if (!kills && !job_is_tree(job)) /* a stopped program gets it only then */
 		job_send(job, PSYS_SIGCONT);
-	job_set_deadline(queue, job,
-			 !kills       ? queue_now(queue) + ms_to_ns(job->grace_ms) :
-			 job->is_left ? 0 :
-			 is_sent      ? INT64_MAX :
-					queue_now(queue) + AGAIN_NS);
+	int64_t deadline = INT64_MAX;
+	if (!kills)
+		deadline = queue_now(queue) + ms_to_ns(job->grace_ms);
+	else if (job->is_left)
+		deadline = 0;
+	else if (!is_sent)
+		deadline = queue_now(queue) + AGAIN_NS;
+	job_set_deadline(queue, job, deadline);
 }
 
 /* It runs as another user. The server reaps it at its end; with a local queue that is the caller's. */
@@ -501,9 +504,9 @@ IN_SERVER void aspw_job_finish(struct aspawn_queue *queue, struct job *job)
 	result->err_total = job->outputs[1].total;
 	result->out_length = job_kept(&job->outputs[0]);
 	result->err_length = job_kept(&job->outputs[1]);
-	aspw_queue_complete(queue, job,
-			    job->ended_as         ? job->ended_as :
-			    result->failure.error ? ASPAWN_OUTCOME_NOT_STARTED :
-						    ASPAWN_OUTCOME_RAN);
+	if (!job->ended_as)
+		job->ended_as =
+			result->failure.error ? ASPAWN_OUTCOME_NOT_STARTED : ASPAWN_OUTCOME_RAN;
+	aspw_queue_complete(queue, job, job->ended_as);
 	queue->server.completed++;
 }

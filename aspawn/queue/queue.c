@@ -188,7 +188,9 @@ static int start_server(struct aspawn_queue *queue)
 	long r = made < 0 ? made : clone_server(queue);
 	if (r >= 0) {
 		await_ready(queue);
-		r = queue->ready > 0 ? 0 : queue->ready < 0 ? queue->ready : -PSYS_EAGAIN;
+		r = queue->ready ? queue->ready : -PSYS_EAGAIN;
+		if (r > 0)
+			r = 0;
 		if (r < 0 && reap_server(queue) == PSYS_SIGSYS)
 			r = -PSYS_ENOSYS; /* a filter traps one of its calls */
 	}

@@ -170,7 +170,9 @@ int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms)
 	if (r < 0)
 		return r;
 	r = await(queue, NULL, 0, timeout_ms);
-	return r > 0 ? 0 : r < 0 ? r : -PSYS_ETIMEDOUT;
+	if (r > 0)
+		return 0;
+	return r ? r : -PSYS_ETIMEDOUT;
 }
 
 int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result **results, int count)
@@ -196,7 +198,9 @@ int aspawn_queue_fd(struct aspawn_queue *queue)
 {
 	int r = aspw_queue_check(queue);
 
-	return r < 0 ? r : queue->epoll < 0 ? -PSYS_EBADF : queue->epoll;
+	if (r < 0)
+		return r;
+	return queue->epoll < 0 ? -PSYS_EBADF : queue->epoll;
 }
 
 static void request_service(struct aspawn_queue *queue)

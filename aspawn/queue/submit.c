@@ -27,14 +27,14 @@ static int read_command_of_job(struct aspawn_command *to, const struct aspawn_co
 
 	if (r < 0)
 		return r;
-	const char *wrong = to->memory == ASPAWN_MEMORY_SUSPENDED ? "memory" :
-			    !is_null_or_default(to->std_in)       ? "std_in" :
-			    !is_null_or_default(to->std_out)      ? "std_out" :
-			    !is_null_or_default(to->std_err) && to->std_err != ASPAWN_STREAM_STDOUT ?
-							       "std_err" :
-							       NULL;
-	if (wrong)
-		return aspw_refuse(failure, -PSYS_EINVAL, wrong);
+	if (to->memory == ASPAWN_MEMORY_SUSPENDED)
+		return aspw_refuse(failure, -PSYS_EINVAL, "memory");
+	if (!is_null_or_default(to->std_in))
+		return aspw_refuse(failure, -PSYS_EINVAL, "std_in");
+	if (!is_null_or_default(to->std_out))
+		return aspw_refuse(failure, -PSYS_EINVAL, "std_out");
+	if (!is_null_or_default(to->std_err) && to->std_err != ASPAWN_STREAM_STDOUT)
+		return aspw_refuse(failure, -PSYS_EINVAL, "std_err");
 	for (size_t i = 0; i < to->action_count; i++)
 		if (is_pipe(&to->actions[i]) || makes_tracer(&to->actions[i])) {
 			aspw_store_failure(failure, (int)i, -PSYS_EINVAL, to->actions[i].kind, "");
@@ -57,29 +57,36 @@ static int read_job(struct aspawn_job *to, const struct aspawn_job *from,
 	const int r = aspw_read_structure(to, sizeof *to, from, from->size, sizeof *to);
 	if (r < 0)
 		return aspw_refuse(failure, r, "job.size");
-	const char *wrong = to->flags & ~(uint64_t)ALL_JOB_FLAGS ? "job.flags" :
-			    !to->command == !to->prepared        ? "job.command" :
-			    to->argv && !to->prepared            ? "job.argv" :
-			    !to->input && to->input_size         ? "job.input" :
-			    to->time_limit_ms < 0                ? "job.time_limit_ms" :
-			    to->grace_ms < ASPAWN_GRACE_NONE     ? "job.grace_ms" :
-			    to->priority < 0 || to->priority > ASPAWN_MOST_PRIORITY ?
-							       "job.priority" :
-			    to->reserved ? "job.reserved" :
-					   NULL;
-	return wrong ? aspw_refuse(failure, -PSYS_EINVAL, wrong) : 0;
+	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.flags");
+	if (!to->command == !to->prepared)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.command");
+	if (to->argv && !to->prepared)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.argv");
+	if (!to->input && to->input_size)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.input");
+	if (to->time_limit_ms < 0)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.time_limit_ms");
+	if (to->grace_ms < ASPAWN_GRACE_NONE)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.grace_ms");
+	if (to->priority < 0 || to->priority > ASPAWN_MOST_PRIORITY)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.priority");
+	if (to->reserved)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.reserved");
+	return 0;
 }
 
 /* Checks that each stream that the job has a use for is free for it. */
 static int check_streams_of_job(const struct aspawn_job *job, const struct aspawn_command *command,
 				struct aspawn_failure *failure)
 {
-	const char *wrong = job->input && command->std_in     ? "job.input" :
-			    job->out_size && command->std_out ? "job.out_size" :
-			    job->err_size && command->std_err ? "job.err_size" :
-								NULL;
-
-	return wrong ? aspw_refuse(failure, -PSYS_EINVAL, wrong) : 0;
+	if (job->input && command->std_in)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.input");
+	if (job->out_size && command->std_out)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.out_size");
+	if (job->err_size && command->std_err)
+		return aspw_refuse(failure, -PSYS_EINVAL, "job.err_size");
+	return 0;
 }
 
 /* Other actions that need memory of their own do not, and a filter may forbid prctl(2) afterwards. */

@@ -22,9 +22,11 @@ IN_ANY int64_t aspw_deadline_in(int64_t ms)
 {
 	const int64_t begin = ms > 0 ? now() : 0; /* 0 has passed, whatever the time is */
 
-	return ms < 0           ? DEADLINE_NEVER :
-	       begin == NO_TIME ? 0 :
-				  begin + (ms < LONGEST / 1000000 ? ms * 1000000 : LONGEST);
+	if (ms < 0)
+		return DEADLINE_NEVER;
+	if (begin == NO_TIME)
+		return 0;
+	return begin + (ms < LONGEST / 1000000 ? ms * 1000000 : LONGEST);
 }
 
 IN_ANY bool aspw_deadline_is_past(int64_t deadline)
@@ -35,9 +37,12 @@ IN_ANY bool aspw_deadline_is_past(int64_t deadline)
 /* For a 64-bit division 32-bit compilers call a library function, which is not linked. */
 IN_ANY struct psys_timespec aspw_deadline_left(int64_t deadline)
 {
-	const int64_t left = deadline == DEADLINE_NEVER ? deadline : deadline - now();
-	const uint32_t ns = left <= 0 ? 0 : left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+	int64_t left = deadline == DEADLINE_NEVER ? deadline : deadline - now();
 	struct psys_timespec time;
+
+	if (left < 0)
+		left = 0;
+	const uint32_t ns = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 
 	time.tv_sec = ns / SECOND;
 	time.tv_nsec = ns % SECOND;
@@ -66,5 +71,7 @@ IN_SERVER int aspw_deadline_poll(int fd, int events, int64_t deadline)
 		struct psys_timespec left = aspw_deadline_left(deadline);
 		r = psys_ppoll(&poll, 1, &left, NULL, 0);
 	} while (r == -PSYS_EINTR || (r == 0 && !aspw_deadline_is_past(deadline)));
-	return r == 0 ? -PSYS_ETIMEDOUT : r < 0 ? r : poll.revents;
+	if (r == 0)
+		return -PSYS_ETIMEDOUT;
+	return r < 0 ? r : poll.revents;
 }

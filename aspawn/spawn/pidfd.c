@@ -76,7 +76,9 @@ IN_SERVER int aspw_await_reaped(int pidfd, int64_t deadline)
 	/* POLLHUP is always reported. */
 	const int r = pidfd < 0 ? -PSYS_EBADF : aspw_deadline_poll(pidfd, 0, deadline);
 
-	return r < 0 ? r : r & PSYS_POLLHUP ? 0 : -PSYS_EBADF;
+	if (r < 0)
+		return r;
+	return r & PSYS_POLLHUP ? 0 : -PSYS_EBADF;
 }
 
 IN_SERVER int aspw_reaped_status(int pidfd, int *status)

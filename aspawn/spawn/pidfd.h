@@ -21,9 +21,9 @@ PSYS_INLINE int aspw_wait_status(const struct psys_siginfo *info)
 {
 	const int status = info->u.child.status;
 
-	return info->code == PSYS_CLD_EXITED ? (status & 0xff) << 8 :
-	       info->code == PSYS_CLD_DUMPED ? status | 0x80 :
-					       status;
+	if (info->code == PSYS_CLD_EXITED)
+		return (status & 0xff) << 8;
+	return info->code == PSYS_CLD_DUMPED ? status | 0x80 : status;
 }
 
 /*

@@ -97,9 +97,9 @@ IN_SERVER int *aspw_stack_has(const struct Stack_t *stack, int users)
 	if (!stack || !stack->addr || !is_stack(stack))
 		return NULL;
 	struct stack_state *state = stack_state(stack);
-	return users & STACK_CHILD && is_there(&state->child_word, &state->begun.pid) ?
-		       &state->child_word :
-	       users & STACK_HELPER && is_there(&state->helper, &state->helper_pid) ?
+	if (users & STACK_CHILD && is_there(&state->child_word, &state->begun.pid))
+		return &state->child_word;
+	return users & STACK_HELPER && is_there(&state->helper, &state->helper_pid) ?
 		       &state->helper :
 		       NULL;
 }

@@ -750,10 +750,9 @@ PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call funct
  */
 #define ASPAWN_ARG_STRING(place) (1U << (place))
 #define ASPAWN_ARG_FD(place) (((place) + 1U) << 6)
-#define ASPAWN_ARG_BYTES(place, size) \
-	((size) == 0	    ? 0U :                             \
-	 (size) >= 1U << 20 ? 7U << 9 : /* which is invalid */ \
-			      ((place) + 1U) << 9 | (unsigned)(size) << 12)
+#define ASPAWN_ARG_BYTES(place, size)                          \
+	((size) >= 1U << 20 ? 7U << 9 : /* which is invalid */ \
+			      ((size) != 0) * (((place) + 1U) << 9) | (unsigned)(size) << 12)
 
 /* What ASPAWN_SYSCALL expects in place of one result, which is 0, or a negative error number. */
 enum aspawn_expected {
