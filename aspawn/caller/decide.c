@@ -306,9 +306,9 @@ static IN_SERVER void fill_group(struct prepared *prepared, const struct aspawn_
 	wish->cpu_max = action->u.new_cgroup.cpu_max;
 }
 
-IN_SERVER struct requirements aspw_fill(struct prepared *prepared,
-					const struct aspawn_command *command,
-					const struct own_actions *own)
+IN_SERVER struct requirements aspw_fill_prepared(struct prepared *prepared,
+						 const struct aspawn_command *command,
+						 const struct own_actions *own)
 {
 	const struct served *served = own->served;
 	/* Perhaps, where that copies the memory. */
@@ -453,8 +453,9 @@ static IN_SERVER unsigned wishes_of_memory(const struct aspawn_command *command,
 	return wishes;
 }
 
-IN_SERVER struct findings aspw_find(const struct aspawn_command *command,
-				    const struct requirements *needs, const struct served *served)
+IN_SERVER struct findings aspw_find_out(const struct aspawn_command *command,
+					const struct requirements *needs,
+					const struct served *served)
 {
 	struct remembered nothing = { 0, 0 };
 	struct remembered *known = command->pool ? &pool_of(command->pool)->remembered : &nothing;

@@ -52,11 +52,12 @@ struct findings {
 };
 
 /* Fills what the prepared command has for its actions: fds, parent, joined, group. */
-struct requirements aspw_fill(struct prepared *prepared, const struct aspawn_command *command,
-			      const struct own_actions *own);
+struct requirements aspw_fill_prepared(struct prepared *prepared,
+				       const struct aspawn_command *command,
+				       const struct own_actions *own);
 
-struct findings aspw_find(const struct aspawn_command *command, const struct requirements *needs,
-			  const struct served *served);
+struct findings aspw_find_out(const struct aspawn_command *command,
+			      const struct requirements *needs, const struct served *served);
 
 /* Fills the plan, and of the request what says how the child begins. Looks at nothing else. Returns the
  * reason for the case that memory is copied, an enum aspawn_reason. */

@@ -400,8 +400,8 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 	}
 	if (r == 0) {
 		struct prepared *prepared = request.user_data;
-		const struct requirements needs = aspw_fill(prepared, command, own);
-		const struct findings found = aspw_find(command, &needs, served);
+		const struct requirements needs = aspw_fill_prepared(prepared, command, own);
+		const struct findings found = aspw_find_out(command, &needs, served);
 		prepared->reason = aspw_decide(command, &needs, &found, &request, &plan);
 		struct control *control = aspw_spawn_begin(&request, &plan, &state->stack);
 		prepared->image.size = (size_t)((char *)(control + 1) - (char *)prepared);
