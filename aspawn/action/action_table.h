@@ -18,7 +18,7 @@ ACTION(UNSETENV, "unsetenv", .plain = true, .strings = { AT(unsetenv.name) })
 ACTION(CLEARENV, "clearenv", .plain = true)
 
 ACTION(CHDIR, "chdir", .plain = true, .paths = 1, .strings = { AT(chdir.path) })
-ACTION(FCHDIR, "fchdir", .plain = true, USES(fchdir.fd))
+ACTION(FCHDIR, "fchdir", .hides = true, .plain = true, USES(fchdir.fd))
 ACTION(UMASK, "umask", .plain = true)
 
 ACTION(SETSID, "setsid", .plain = true)

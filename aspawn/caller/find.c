@@ -7,13 +7,6 @@
 #include "environment.h"
 #include "start.h"
 
-/* The directory in which the child's search begins, and what makes the answer uncertain. */
-struct origin {
-	size_t length; /* of the directory with its slash, in the buffer; 0: the caller's directory */
-	int lost_by;   /* the action after which the directory is not known; -1: none */
-	int hidden_from; /* the first action that hides files or may fail; -1: none */
-};
-
 static int check_access(const char *path)
 {
 	int r = psys_faccessat2(PSYS_AT_FDCWD, path, PSYS_X_OK, PSYS_AT_EACCESS);
@@ -23,37 +16,18 @@ static int check_access(const char *path)
 	return r;
 }
 
-/* Follows a CHDIR. Returns false if the child may be unable to enter the directory. */
-static bool change_directory(struct origin *origin, char *to, size_t size, const char *path)
+/* Follows a CHDIR in the buffer, where the child's directory has *length bytes with its slash. Returns false
+ * if the child may be unable to enter the directory. */
+static bool change_directory(char *to, size_t size, size_t *length, const char *path)
 {
-	if (*path == '/')
-		*origin = (struct origin){ 0, -1, origin->hidden_from };
-	const size_t end =
-		origin->length + psys_strlcpy(to + origin->length, path, size - origin->length);
-	if (!*path || origin->lost_by >= 0 || end + 1 >= size)
-		return false;
-	psys_memcpy(to + end, "/", 2);
-	origin->length = end + 1;
-	return check_access(to) == 0;
-}
+	const size_t at = *path == '/' ? 0 : *length;
+	const size_t end = at + psys_strlcpy(to + at, path, size - at);
+	const bool is_path = *path && end + 1 < size;
 
-static struct origin origin_of(const struct aspawn_command *command, char *to, size_t size)
-{
-	struct origin origin = { 0, -1, -1 };
-
-	for (size_t i = 0; i < command->action_count; i++) {
-		const struct aspawn_action *action = &command->actions[i];
-		bool hides = aspw_action_info(action->kind)->hides;
-		if (action->kind == ASPAWN_ACTION_CHDIR)
-			hides = !change_directory(&origin, to, size, action->u.chdir.path);
-		if (action->kind == ASPAWN_ACTION_FCHDIR)
-			origin = (struct origin){ 0, (int)i, origin.hidden_from };
-		if (hides && origin.hidden_from < 0)
-			origin.hidden_from = (int)i;
-	}
-	if (command->flags & ASPAWN_COMMAND_RELATIVE_TO_CALLER)
-		origin = (struct origin){ 0, -1, origin.hidden_from };
-	return origin;
+	*length = is_path ? end + 1 : 0;
+	if (is_path)
+		psys_memcpy(to + end, "/", 2);
+	return is_path && check_access(to) == 0;
 }
 
 static int try_file(const char *path)
@@ -86,18 +60,26 @@ int aspawn_find(char *to, size_t size, const struct aspawn_command *command, int
 	struct aspawn_failure failure;
 	struct psys_search search;
 	const char *found;
-	int r = aspw_read_command(&known, command, &failure), uncertain;
+	size_t directory = 0; /* 0: the caller's */
+	int r = aspw_read_command(&known, command, &failure), uncertain = ASPAWN_STEP_NONE;
 
 	if (r == 0 && (!to || size < PSYS_PATH_MAX))
 		r = -PSYS_ERANGE;
 	if (r < 0)
 		return r;
-	const struct origin origin = origin_of(&known, to, size);
-	uncertain = origin.hidden_from;
-	psys_search_begin(&search, known.file, aspw_search_path(&known), to, size, origin.length);
+	for (size_t i = 0; i < known.action_count; i++) {
+		const struct aspawn_action *done = &known.actions[i];
+		const bool hides =
+			done->kind == ASPAWN_ACTION_CHDIR ?
+				!change_directory(to, size, &directory, done->u.chdir.path) :
+				aspw_action_info(done->kind)->hides;
+		if (hides && uncertain < 0)
+			uncertain = (int)i;
+	}
+	if (known.flags & ASPAWN_COMMAND_RELATIVE_TO_CALLER)
+		directory = 0;
+	psys_search_begin(&search, known.file, aspw_search_path(&known), to, size, directory);
 	while ((found = psys_search_next(&search))) {
-		if (*found != '/' && (unsigned)origin.lost_by < (unsigned)uncertain)
-			uncertain = origin.lost_by;
 		r = try_program(found);
 		if (r == 0 || !psys_search_continue(&search, r))
 			break;

@@ -208,14 +208,8 @@ size_t aspawn_status_text(char *to, size_t size, int status)
 
 const char *aspawn_outcome_name(int outcome)
 {
-	static const char names[][14] = { [ASPAWN_OUTCOME_NONE] = "none",
-					  [ASPAWN_OUTCOME_RAN] = "ran",
-					  [ASPAWN_OUTCOME_NOT_STARTED] = "not_started",
-					  [ASPAWN_OUTCOME_TIMED_OUT] = "timed_out",
-					  [ASPAWN_OUTCOME_FULL] = "full",
-					  [ASPAWN_OUTCOME_CANCELLED] = "cancelled",
-					  [ASPAWN_OUTCOME_LOST] = "lost",
-					  [ASPAWN_OUTCOME_OUT_OF_MEMORY] = "out_of_memory" };
+	static const char names[][14] = { "none", "ran",       "not_started", "timed_out",
+					  "full", "cancelled", "lost",        "out_of_memory" };
 
 	return (unsigned)outcome < sizeof names / sizeof *names ? names[outcome] : "";
 }

@@ -443,21 +443,18 @@ PSYS_API const char *aspawn_outcome_name(int outcome);
  * command  as for aspawn_start()
  * action   out, may be NULL: how certain the answer is, also if the search fails.
  *          ASPAWN_STEP_NONE: the child finds the same, if the actions succeed and no file changes
- *          meanwhile. Otherwise the index of the first action that may change the answer. Such are
- *          the actions that change users, capabilities, roots, mounts or namespaces, that restrict
- *          the child, ASPAWN_WRITE, ASPAWN_CALL and ASPAWN_SYSCALL, an ASPAWN_CHDIR that may
- *          fail, and before a relative path ASPAWN_FCHDIR
+ *          meanwhile. Otherwise the index of the first action that may change the answer: one that
+ *          changes users, capabilities, roots, mounts or namespaces, or that restricts the child;
+ *          ASPAWN_FCHDIR, ASPAWN_WRITE, ASPAWN_CALL, ASPAWN_SYSCALL; an ASPAWN_CHDIR that may fail
  *
- *   0              the file exists, and the caller may execute it
- *   -ENOENT        no file has the name, or an interpreter is missing
- *   -EACCES        the caller may not execute the file or an interpreter, or it is no regular file
- *   -ELOOP         there are too many symbolic links, or more than five interpreters
- *   -ENAMETOOLONG  the name or the path is too long
- *   and other errors of access(2) and stat(2). Those above are errors of the search.
- *   -ERANGE        to is NULL, or size is less than 4096
+ *   0        the caller may execute the file
+ *   -ENOENT  no file has the name, or an interpreter is missing
+ *   -EACCES  the caller may not execute the file or an interpreter, or it is no regular file
+ *   -ELOOP   there are too many symbolic links, or more than five interpreters
+ *   -ERANGE  to is NULL, or size is less than 4096
  *   -EINVAL, -E2BIG, -EOPNOTSUPP  the command is invalid, as for aspawn_start()
- *
- * Before Linux 5.8 the caller's real user and group decide, as access(2) has it.
+ *   and errors of access(2) and stat(2), such as -ENAMETOOLONG
+ * Before Linux 5.8 the caller's real user and group decide, as for access(2).
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
 					 const struct aspawn_command *command, int *action);

@@ -156,7 +156,7 @@ TEST(an_action_that_hides_files_makes_the_answer_uncertain)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	char place[64], absolute[100];
+	char place[64];
 
 	if (is_emulated())
 		skip("the emulator is the file");
@@ -174,34 +174,19 @@ TEST(an_action_that_hides_files_makes_the_answer_uncertain)
 	command.file = "no-such-program";
 	check_found(&command, -PSYS_ENOENT, "", 0);
 
-	/* A directory that is not known matters to relative paths alone. */
-	command.file = "program";
-	WITH(ASPAWN_FCHDIR(0), ASPAWN_CHROOT("/"));
-	check_found(&command, 0, "here/program", 0);
-	int root = psys_open("/", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
-	WITH(ASPAWN_FCHDIR(root), ASPAWN_CHDIR(place));
-	psys_strlcpy(absolute, place, sizeof absolute);
-	psys_strlcpy(absolute + psys_strlen(place), "/here/program", 50);
-	check_found(&command, 0, absolute, ASPAWN_STEP_NONE);
-
-	/* A directory that the child cannot enter, or that may not be the one that was checked. */
-	WITH(ASPAWN_CHDIR(""));
-	check_found(&command, 0, "here/program", 0);
+	/* A directory that is not known, or that the child cannot enter. */
 	command.file = self.file;
+	WITH(ASPAWN_FCHDIR(0), ASPAWN_CHROOT("/"));
+	check_found(&command, 0, self.file, 0);
 	WITH(ASPAWN_CHDIR("here"), ASPAWN_CHDIR("no"), ASPAWN_CHDIR("/"));
 	check_found(&command, 0, self.file, 1);
 	WITH(ASPAWN_CHDIR("here/data"));
 	check_found(&command, 0, self.file, 0);
-	WITH(ASPAWN_FCHDIR(root), ASPAWN_CHDIR("here"));
-	check_found(&command, 0, self.file, 1);
-	WITH(ASPAWN_FCHDIR(root), ASPAWN_CHDIR(place), ASPAWN_CHDIR("here"));
-	check_found(&command, 0, self.file, ASPAWN_STEP_NONE);
-	psys_close(root);
-	command.file = self.file;
-	WITH(ASPAWN_FCHDIR(0), ASPAWN_CHROOT("/"));
-	check_found(&command, 0, self.file, 1);
-	command.flags = ASPAWN_COMMAND_RELATIVE_TO_CALLER;
 	command.file = "program";
+	WITH(ASPAWN_CHDIR(place), ASPAWN_CHDIR(""));
+	check_found(&command, 0, "here/program", 1);
+	WITH(ASPAWN_CHDIR("here"), ASPAWN_CHROOT("/"));
+	command.flags = ASPAWN_COMMAND_RELATIVE_TO_CALLER;
 	check_found(&command, 0, "here/program", 1);
 	unmake_files(place);
 }

@@ -223,14 +223,22 @@ static void check_outcome(int result, int end, int status, const char *expected)
 
 TEST(outcomes_have_names)
 {
-	CHECK_EQUAL(psys_strcmp(aspawn_outcome_name(ASPAWN_OUTCOME_NONE), "none"), 0);
-	CHECK_EQUAL(psys_strcmp(aspawn_outcome_name(ASPAWN_OUTCOME_TIMED_OUT), "timed_out"), 0);
-	CHECK_EQUAL(psys_strcmp(aspawn_outcome_name(ASPAWN_OUTCOME_OUT_OF_MEMORY), "out_of_memory"),
-		    0);
-	CHECK_EQUAL(*aspawn_outcome_name(ASPAWN_OUTCOME_OUT_OF_MEMORY + 1), 0);
-	CHECK_EQUAL(*aspawn_outcome_name(-1), 0);
-	for (int i = 0; i <= ASPAWN_OUTCOME_OUT_OF_MEMORY; i++)
-		CHECK(*aspawn_outcome_name(i));
+	static const struct {
+		int outcome;
+		const char *name;
+	} all[] = { { ASPAWN_OUTCOME_NONE, "none" },
+		    { ASPAWN_OUTCOME_RAN, "ran" },
+		    { ASPAWN_OUTCOME_NOT_STARTED, "not_started" },
+		    { ASPAWN_OUTCOME_TIMED_OUT, "timed_out" },
+		    { ASPAWN_OUTCOME_FULL, "full" },
+		    { ASPAWN_OUTCOME_CANCELLED, "cancelled" },
+		    { ASPAWN_OUTCOME_LOST, "lost" },
+		    { ASPAWN_OUTCOME_OUT_OF_MEMORY, "out_of_memory" },
+		    { ASPAWN_OUTCOME_OUT_OF_MEMORY + 1, "" },
+		    { -1, "" } };
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		CHECK_EQUAL(psys_strcmp(aspawn_outcome_name(all[i].outcome), all[i].name), 0);
 }
 
 TEST(outcomes_as_texts)
