@@ -8,7 +8,7 @@
     doc/abi.md                 all names, each with the version that has changed it last
     README.md                  the number of kinds of actions
 
-and from aspawn/spawn/ways.h:
+and from aspawn/helper/ways.h:
 
     doc/design.md              the table of ways
 
@@ -188,7 +188,7 @@ WORDS = {"MEMORY_OF_HELPER": "a helper, which tries its ways", "MEMORY_SHARED": 
 def ways():
     yield "| who clones | memory of the child | cgroup | for | not for | refused: the next |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    rows = re.findall(r"WAY\((BY_[^)]*)\)", (ROOT / "aspawn/spawn/ways.h").read_text().replace("\\\n", " "))
+    rows = re.findall(r"WAY\((BY_[^)]*)\)", (ROOT / "aspawn/helper/ways.h").read_text().replace("\\\n", " "))
     assert rows
     for row in rows:
         cells = [cell.strip() for cell in row.split(",")]
@@ -199,7 +199,7 @@ def ways():
 
 
 def design(text):
-    return between(text, "ways", ways(), "<!-- {} -->", "aspawn/spawn/ways.h")
+    return between(text, "ways", ways(), "<!-- {} -->", "aspawn/helper/ways.h")
 
 
 WRITTEN = {"doc/aspawn_action.3": manual, "debian/libaspawn*.symbols": symbols, "doc/bindings.md": bindings,

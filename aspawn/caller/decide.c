@@ -11,6 +11,7 @@
 #include "../child/image.h"
 #include "../child/perform.h"
 #include "../helper/helper.h"
+#include "../helper/ways.h"
 #include "../spawn/descriptor_table.h"
 #include "pool.h"
 #include "start.h"
@@ -489,7 +490,6 @@ IN_SERVER unsigned char aspw_decide(const struct aspawn_command *command,
 	else if (waits && found->children_stay)
 		wishes |= WISH_HELPER;
 	plan->owner = (enum child_owner)command->owner;
-	plan->clone_by_helper = aspw_clone_by_helper;
 	plan->stop_signal = stop_signal_of(command);
 	plan->tree_or_group = command->flags & ASPAWN_COMMAND_TREE_OR_GROUP;
 	plan->dies_with_caller = command->flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
@@ -521,7 +521,7 @@ IN_SERVER unsigned char aspw_decide(const struct aspawn_command *command,
 	plan->watch_copy = true;
 	plan->watch_at = needs->watch_at;
 	plan->wishes = wishes;
-	request->ways = aspw_ways_for(wishes);
+	plan->ways = aspw_ways_for(wishes);
 	request->fn = wishes & WISH_IMAGE ? aspw_perform_in_image : aspw_perform;
 
 	/* The first child may find another. */

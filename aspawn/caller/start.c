@@ -8,6 +8,7 @@
 #include "../action/action_info.h"
 #include "../action/syscall_class.h"
 #include "../helper/helper.h"
+#include "../helper/ways.h"
 #include "../spawn/descriptor_table.h"
 #include "decide.h"
 #include "environment.h"
@@ -405,7 +406,7 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 		prepared->reason = aspw_decide(command, &needs, &found, &request, &plan);
 		struct control *control = aspw_spawn_begin(&request, &plan, &state->stack);
 		prepared->image.size = (size_t)((char *)(control + 1) - (char *)prepared);
-		r = (int)aspw_spawn_end(control, aspw_try_ways(control, BY_CALLER));
+		r = (int)aspw_spawn_end(control, aspw_try_ways(control, aspw_clone_by_helper));
 		if (r < 0 && plan.owner && stack_state(&state->stack)->begun.error == r)
 			aspw_store_failure(failure, ASPAWN_STEP_CLONE, r, 0, "");
 	}

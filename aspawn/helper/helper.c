@@ -14,6 +14,7 @@
 #include "helper_main.h"
 #include "pidfd_channel.h"
 #include "tree.h"
+#include "ways.h"
 
 /* --- making a helper, and its child --------------------------------------------- */
 

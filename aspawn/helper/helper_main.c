@@ -14,6 +14,7 @@
 #include "../spawn/suspending_clone.h"
 #include "helper.h"
 #include "pidfd_channel.h"
+#include "ways.h"
 
 /* Returns true if the helper has a descriptor table of its own, with nothing in it but *kept, which
  * gets the number 0. If *kept is negative, the table is empty. */
@@ -194,7 +195,7 @@ IN_HELPER int aspw_helper_enter(struct control *control)
 IN_HELPER int aspw_helper_clone(struct control *control, int error, int *kept, bool *own_files)
 {
 	struct stack_state *state = stack_state(&control->stack);
-	const int child = error < 0 ? error : (int)aspw_try_ways(control, BY_HELPER);
+	const int child = error < 0 ? error : (int)aspw_try_ways(control, NULL);
 
 	if (child < 0)
 		return fail(state, child);

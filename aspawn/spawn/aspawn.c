@@ -4,6 +4,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "clone.h"
 #include "descriptor_table.h"
 #include "spawn.h"
 #include "stack.h"
@@ -19,8 +20,10 @@ int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t *cached_s
 		size_t user_data_len)
 {
 	static const struct plan plain = { .cgroup_fd = -1 };
+	static const struct way shared = { .memory = MEMORY_SHARED },
+				suspended = { .memory = MEMORY_SUSPENDED };
+	const struct way *way = flags & ASPAWN_WITH_SUSPENSION ? &suspended : &shared;
 	struct request request = {
-		.ways = aspw_ways_for(flags & ASPAWN_WITH_SUSPENSION ? WISH_SUSPENSION : 0),
 		.pipe = flags & ASPAWN_WITH_NO_PIPE ? NO_PIPE : PIPE,
 		.wants_pidfd = pidfd,
 		.fn = fn,
@@ -40,7 +43,7 @@ int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t *cached_s
 		request.user_data = aspw_stack_place(cached_stack, user_data_len);
 		psys_memcpy(request.user_data, user_data, user_data_len);
 		struct control *control = aspw_spawn_begin(&request, &plain, cached_stack);
-		r = (int)aspw_spawn_end(control, aspw_try_ways(control, BY_CALLER));
+		r = (int)aspw_spawn_end(control, aspw_clone_child(control, way));
 	}
 	if (r > 0) {
 		const struct control *control = stack_control(cached_stack);

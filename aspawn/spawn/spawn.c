@@ -33,65 +33,9 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "clone.h"
 #include "../marks.h"
 #include "descriptor_table.h"
 #include "exec_watch.h"
-#include "suspending_clone.h"
-
-/* --- ways ------------------------------------------------------------------------- */
-
-#define ASPW_ROW(...) { __VA_ARGS__ },
-const struct way aspw_ways[WAYS] = { ASPW_WAYS(ASPW_ROW) };
-
-IN_ANY unsigned aspw_ways_for(unsigned wishes)
-{
-	unsigned ways = 0;
-
-	for (unsigned i = 0; i < WAYS; i++)
-		if ((wishes & aspw_ways[i].wishes) == aspw_ways[i].wishes &&
-		    !(wishes & aspw_ways[i].excludes))
-			ways |= 1U << i;
-	return ways;
-}
-
-static IN_ANY bool leads_on(const struct way *way, long error)
-{
-	switch (way->leads_on) {
-	case ALWAYS:
-		return true;
-	case IF_UNSUPPORTED:
-		return error == -PSYS_EOPNOTSUPP;
-	case UNLESS_FULL:
-		return error != -PSYS_EAGAIN && error != -PSYS_ENOMEM;
-	default:
-		return false;
-	}
-}
-
-IN_ANY long aspw_try_ways(struct control *control, enum process process)
-{
-	const struct way *way = aspw_ways;
-	long pid = -PSYS_EOPNOTSUPP;
-
-	for (unsigned ways = control->request.ways; ways; ways >>= 1, way++) {
-		if (!(ways & 1) || way->by != process)
-			continue;
-		const bool suspends = way->in_cgroup || way->memory == MEMORY_EXECUTED;
-		pid = suspends ? aspw_suspending_begin(control, way) : 0;
-		if (way->memory == MEMORY_OF_HELPER)
-			pid = control->plan.clone_by_helper(control);
-		else if (pid == 0)
-			pid = aspw_clone_child(control, way);
-		if (suspends)
-			pid = aspw_suspending_end(control, way, pid);
-		if (pid >= 0 || !leads_on(way, pid))
-			break;
-	}
-	return pid;
-}
-
-/* --- before and after ------------------------------------------------------------- */
 
 IN_SERVER struct control *aspw_spawn_begin(const struct request *request, const struct plan *plan,
 					   const struct Stack_t *stack)

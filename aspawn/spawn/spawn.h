@@ -21,7 +21,6 @@ struct plan;
 
 /* What is wanted of a child. */
 struct request {
-	unsigned ways; /* those that may be tried: ways.h */
 	enum report_pipe pipe;
 	bool wants_pidfd;
 	struct psys_sigset mask; /* the caller's */
@@ -46,8 +45,8 @@ PSYS_INLINE int block_signals(struct psys_sigset *before, bool also_sigsys)
 	return psys_rt_sigprocmask(PSYS_SIG_BLOCK, &set, before, PSYS_SIGSET_SIZE);
 }
 
-/* Before and after the clone of a child on a reserved stack, with all signals blocked. pid is what aspw_try_ways() has returned: negative, and no descriptor is left. The control block
- * has the descriptors. */
+/* Before and after the clone of a child on a reserved stack, with all signals blocked. pid is what the
+ * clone has returned: negative, and no descriptor is left. The control block has the descriptors. */
 struct control *aspw_spawn_begin(const struct request *request, const struct plan *plan,
 				 const struct Stack_t *stack);
 long aspw_spawn_end(struct control *control, long pid);

@@ -23,7 +23,7 @@
 #include <syscall/signal.h>
 #include <syscall/syscall.h>
 
-#include "ways.h"
+#include "plan.h"
 
 /* Without optimization the compiler calls memcpy and memset to copy structures. */
 #ifndef __OPTIMIZE__

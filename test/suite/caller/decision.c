@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which ways are listed for what a command wishes and its caller finds. */
 #include "../../../aspawn/caller/decide.h"
+#include "../../../aspawn/helper/ways.h"
 #include "harness.h"
 #include "pattern.h"
 
@@ -68,7 +69,7 @@ static unsigned decide(const int *of, struct request *request, struct plan *plan
 	const struct findings found = { .has_image = true, .children_stay = of[STAYS] };
 
 	aspw_decide(&command, &needs, &found, request, plan);
-	return request->ways;
+	return plan->ways;
 }
 
 TEST(the_decision_lists_the_ways)
