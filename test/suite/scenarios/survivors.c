@@ -79,7 +79,7 @@ static void leave_job(int to, uint64_t flags)
 
 static void check_left_job(uint64_t flags)
 {
-	int ends[2];
+	int ends[2] = { -1, -1 };
 
 	need_another_user();
 	CHECK_EQUAL(psys_pipe2(ends, PSYS_O_CLOEXEC), 0);
@@ -127,7 +127,7 @@ static void leave_child(int to)
 
 TEST(communicate_tells_which_program_may_not_be_killed)
 {
-	int ends[2];
+	int ends[2] = { -1, -1 };
 
 	need_another_user();
 	CHECK_EQUAL(psys_pipe2(ends, PSYS_O_CLOEXEC), 0);
