@@ -65,8 +65,8 @@ struct seen_call {
 	unsigned exit_signal;
 };
 
-/* Each such call is shown to see(), in another thread: 0 if it is made, or the error that it fails with.
- * Likewise. */
+/* Each such call is shown to see(), in another thread: 0 if it is made, or the error that it fails
+ * with. Likewise. */
 void filter_show_clones(int (*see)(const struct seen_call *call));
 
 #endif

@@ -94,7 +94,7 @@ inline await(value)
 	od
 }
 
-/* After the clone: note_child(), aspw_spawn(). */
+/* After the clone: note_child(), aspw_spawn_end(). */
 inline succeed(me)
 {
 #ifdef MUTANT_WORD_SET_AFTER_THE_CLONE

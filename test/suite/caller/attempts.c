@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* By which calls the caller and its helper try to begin a child, for each wish of decide.c and where a
- * filter refuses some of them: what attempts.h lists. */
+/* By which calls the caller and its helper try to begin a child, for each wish of decide.c and
+ * where a filter refuses some of them: what attempts.h lists. */
 #include "filter.h"
 #include "pattern.h"
 #include "tree.h"
 
 /*
- * A call is who makes it, c or h for the caller or its helper; 3, 2 or x for clone3, clone and the execveat
- * of the image; and what it asks for: M shared memory, V suspension, F the descriptor table, P the
- * caller as parent, G a cgroup, R no zombie, + a SIGCHLD at the end. A refused one ends with "!". Last comes how
- * the child was cloned, or why there is none.
+ * A call is who makes it, c or h for the caller or its helper; 3, 2 or x for clone3, clone and the
+ * execveat of the image; and what it asks for: M shared memory, V suspension, F the descriptor
+ * table, P the caller as parent, G a cgroup, R no zombie, + a SIGCHLD at the end. A refused one
+ * ends with "!". Last comes how the child was cloned, or why there is none.
  */
 static const struct {
 	uint64_t flag;
@@ -117,8 +117,8 @@ static int see(const struct seen_call *call)
 	return error;
 }
 
-/* The letters of a command: its owner, memory, what it closes, what it needs memory for, its cgroup, and
- * how many descriptors the caller has. */
+/* The letters of a command: its owner, memory, what it closes, what it needs memory for, its
+ * cgroup, and how many descriptors the caller has. */
 enum { OWNER, MEMORY, CLOSES, ACTS, GROUP_OF, DESCRIPTORS, WISHES };
 static const char *const wishes[] = { "cptd", "sfc", "-fb", "-uc", "-jn", "fm" };
 

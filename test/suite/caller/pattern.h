@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns of commands, a letter for each wish: a dot is any letter, a capital any but that, and "+" any but
- * "-". */
+/* Patterns of commands, a letter for each wish: a dot is any letter, a capital any but that, and
+ * "+" any but "-". */
 #ifndef PATTERN_H
 #define PATTERN_H
 
