@@ -21,7 +21,8 @@ WORDS = [(r"\bby an ASPAWN_CALL, or (?=by)|(?<=proc/self/fd),|, at ASPAWN_STEP_D
          (r"\ban (?=dup2)", "a "), (r"PSYS_RLIM64_INFINITY", "resource.RLIM_INFINITY"),
          (r"\bPSYS_AT_FDCWD\b|\bNULL\b", "None"),
          *((rf"\b{group}(?=_)", name) for group, name in STANDARD.items() if name),
-         (r"\b(?:PSYS|ASPAWN)_(CAP|CLONE|IOPRIO|LANDLOCK_RESTRICT_SELF|MS|RESOLVE|SEC\w+?)_", r"constants.\1_"), (r"-(?=E[A-Z])", ""),
+         (r"\b(?:PSYS|ASPAWN)_(CAP|CLONE|IOPRIO|LANDLOCK_RESTRICT_SELF|MS|RESOLVE|SEC\w+?)_", r"constants.\1_"),
+         (r"-(?=E[A-Z])", ""),
          (r"\baspawn_command\.envp\b", "env="), (r"\baspawn_start\(\)", "Popen()"),
          (r"\baspawn_kill_group\(\)", "Popen.kill_group()"),
          (r"\bASPAWN_COMMAND_DIES_WITH_CALLER\b", "dies_with_caller=True")]

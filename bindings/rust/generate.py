@@ -152,9 +152,10 @@ def structure(of):
             yield f"    pub {member['name']}: {rust_type(member['type'])},"
     yield "}"
     size = "size: core::mem::size_of::<Self>() as u64, " if names[:1] == ["size"] else ""
-    yield f"/// Zero, but for a member with its own size.\nimpl Default for {of['name']} {{\n    fn default() -> Self {{"
-    yield f"        // SAFETY: zero is valid for each member.\n        Self {{ {size}..unsafe {{ core::mem::zeroed() }} }}"
-    yield "    }\n}"
+    yield "/// Zero, but for a member with its own size."
+    yield f"impl Default for {of['name']} {{\n    fn default() -> Self {{"
+    yield "        // SAFETY: zero is valid for each member."
+    yield f"        Self {{ {size}..unsafe {{ core::mem::zeroed() }} }}\n    }}\n}}"
     sizes = by_value({name: layout["size"] for name, layout in layouts.items()})
     for size, names in sizes:
         if len(sizes) > 1:
