@@ -117,6 +117,8 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 		return aspw_refuse(failure, -PSYS_EINVAL, "pty_columns");
 	if (bad_stop)
 		return aspw_refuse(failure, -PSYS_EINVAL, "stop_signal");
+	if (to->reserved)
+		return aspw_refuse(failure, -PSYS_EINVAL, "reserved");
 	if (to->action_count > MOST_ACTIONS)
 		return aspw_refuse(failure, -PSYS_E2BIG, "action_count");
 	for (size_t i = 0; i < to->action_count && r == 0; i++)

@@ -209,6 +209,7 @@ struct aspawn_command {
 	 * SIGQUIT, which would then end nothing. SIGCONT follows it to the same processes, so that a
 	 * stopped program gets it too. */
 	int stop_signal;
+	int reserved; /* 0 */
 };
 
 #ifndef __cplusplus
@@ -810,7 +811,7 @@ PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 
 /* The sizes of the first version, on which an older library and a newer caller agree. */
 PSYS_ASSERT(aspawn_command_has_size,
-	    sizeof(struct aspawn_command) == (sizeof(void *) == 8 ? 104 : 80));
+	    sizeof(struct aspawn_command) == (sizeof(void *) == 8 ? 112 : 80));
 PSYS_ASSERT(aspawn_io_has_its_size,
 	    sizeof(struct aspawn_io) ==
 		    16 + 8 * __SIZEOF_POINTER__ + 16 + 8 + 2 * __SIZEOF_POINTER__ + 16 + 128 +

@@ -51,7 +51,7 @@ sizes()
 		_Static_assert(sizeof(struct aspawn_child) == 128, "");
 		_Static_assert(sizeof(struct aspawn_failure) == 128, "");
 		_Static_assert(sizeof(struct aspawn_pool) == 64, "");
-		_Static_assert(sizeof(struct aspawn_command) == (55 + 7 * sizeof(void *)) / 8 * 8, "");
+		_Static_assert(sizeof(struct aspawn_command) == (59 + 7 * sizeof(void *)) / 8 * 8, "");
 		_Static_assert(sizeof(struct aspawn_io) == 200 + 10 * sizeof(void *) + 18 * PSYS_KERNEL_LONG_BITS / 8, "");
 	C
 }

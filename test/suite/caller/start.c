@@ -242,6 +242,8 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "argument \"std_err\": EINVAL");
 	bad = good, bad.pty_rows = 65536;
 	check_named(&bad, "argument \"pty_rows\": EINVAL");
+	bad = good, bad.reserved = 1;
+	check_named(&bad, "argument \"reserved\": EINVAL");
 	bad = good, bad.pty_columns = 65536;
 	check_named(&bad, "argument \"pty_columns\": EINVAL");
 	bad = good, bad.action_count = 1;
