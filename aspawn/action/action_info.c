@@ -48,7 +48,7 @@ IN_ANY size_t aspw_used_by(const struct aspawn_action *action)
 	return !place ? 0 : word_at(place) + (big_endian ? sizeof(long) - sizeof(int) : 0);
 }
 
-static IN_ANY size_t marked(uint32_t marks, int index, size_t *size)
+static IN_ANY size_t marked_word(uint32_t marks, int index, size_t *size)
 {
 	for (unsigned place = 1; place <= PLACES; place++) {
 		const bool is_string = marks >> (place - 1) & 1;
@@ -84,7 +84,7 @@ IN_ANY size_t aspw_pointer_of(const struct aspawn_action *action, int index, siz
 	const struct action_info *info = &aspw_action_infos[action->kind];
 
 	if (action->kind == ASPAWN_ACTION_SYSCALL)
-		return marked(action->flags, index, size);
+		return marked_word(action->flags, index, size);
 	*size = IS_STRING;
 	if (!info->array)
 		return index < MOST_STRINGS ? info->strings[index] : 0;
@@ -92,7 +92,7 @@ IN_ANY size_t aspw_pointer_of(const struct aspawn_action *action, int index, siz
 	return index == 0 ? info->array : 0;
 }
 
-static IN_ANY bool call_changes_credentials(int number)
+static IN_ANY bool syscall_changes_credentials(int number)
 {
 	switch (number) {
 	case PSYS_NR_setuid:
@@ -127,7 +127,7 @@ IN_ANY bool aspw_changes_credentials(const struct aspawn_action *action)
 	return kind == ASPAWN_ACTION_USER || kind == ASPAWN_ACTION_RESUID ||
 	       kind == ASPAWN_ACTION_RESGID ||
 	       (kind == ASPAWN_ACTION_SYSCALL &&
-		call_changes_credentials(action->u.syscall.number)) ||
+		syscall_changes_credentials(action->u.syscall.number)) ||
 	       (kind == ASPAWN_ACTION_SETNS && (!type || type & PSYS_CLONE_NEWUSER));
 }
 

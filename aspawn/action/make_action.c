@@ -7,7 +7,8 @@
 
 /* Clears all bytes: an assignment of the structure would leave padding, and the rest of the union,
  * uninitialized. */
-static __attribute__((noinline)) IN_ANY void make(struct aspawn_action *action, uint32_t kind)
+static __attribute__((noinline)) IN_ANY void begin_action(struct aspawn_action *action,
+							  uint32_t kind)
 {
 	psys_memset(action, 0, sizeof *action);
 	action->kind = kind;
@@ -15,11 +16,11 @@ static __attribute__((noinline)) IN_ANY void make(struct aspawn_action *action, 
 
 /* MAKERn(KIND, name, type of the first member, its name, ...): a function of n members. */
 #define SET(name, member) action->u.name.member = member;
-#define MAKER(KIND, name, parameters, assignments)  \
-	IN_ANY void aspawn_action_##name parameters \
-	{                                           \
-		make(action, ASPAWN_ACTION_##KIND); \
-		assignments                         \
+#define MAKER(KIND, name, parameters, assignments)          \
+	IN_ANY void aspawn_action_##name parameters         \
+	{                                                   \
+		begin_action(action, ASPAWN_ACTION_##KIND); \
+		assignments                                 \
 	}
 #define MAKER0(KIND, name) MAKER(KIND, name, (struct aspawn_action * action), )
 #define MAKER1(KIND, name, A, a) \
@@ -110,11 +111,11 @@ MAKER2(WRITE, write, const char *, path, const char *, text)
 MAKER2(CALL, call, aspawn_call, function, void *, arg)
 
 /* A call of at most three arguments. */
-static __attribute__((noinline)) IN_ANY void make_call(struct aspawn_action *action, int number,
-						       unsigned marks, int64_t a1, int64_t a2,
-						       int64_t a3)
+static __attribute__((noinline)) IN_ANY void make_syscall_action(struct aspawn_action *action,
+								 int number, unsigned marks,
+								 int64_t a1, int64_t a2, int64_t a3)
 {
-	make(action, ASPAWN_ACTION_SYSCALL);
+	begin_action(action, ASPAWN_ACTION_SYSCALL);
 	action->flags = marks;
 	action->u.syscall.number = number;
 	action->u.syscall.expected = ASPAWN_EXPECTED_SUCCESS;
@@ -133,7 +134,7 @@ IN_ANY void aspawn_action_syscall(struct aspawn_action *action, int number, int6
 				  int64_t a3, int64_t a4, int64_t a5, int64_t a6, unsigned marks,
 				  int expected)
 {
-	make_call(action, number, marks, a1, a2, a3);
+	make_syscall_action(action, number, marks, a1, a2, a3);
 	add_words(action, a4, a5);
 	action->u.syscall.words[5] = (unsigned long)a6;
 	action->u.syscall.expected = expected;
@@ -142,37 +143,38 @@ IN_ANY void aspawn_action_syscall(struct aspawn_action *action, int number, int6
 IN_ANY void aspawn_action_prctl(struct aspawn_action *action, int option, int64_t arg2,
 				int64_t arg3, int64_t arg4, int64_t arg5)
 {
-	make_call(action, PSYS_NR_prctl, 0, option, arg2, arg3);
+	make_syscall_action(action, PSYS_NR_prctl, 0, option, arg2, arg3);
 	add_words(action, arg4, arg5);
 }
 
 IN_ANY void aspawn_action_ioctl(struct aspawn_action *action, int fd, unsigned request,
 				const void *data, size_t size)
 {
-	make_call(action, PSYS_NR_ioctl, ASPAWN_ARG_FD(0) | ASPAWN_ARG_BYTES(2, size), fd, request,
-		  (intptr_t)data);
+	make_syscall_action(action, PSYS_NR_ioctl, ASPAWN_ARG_FD(0) | ASPAWN_ARG_BYTES(2, size), fd,
+			    request, (intptr_t)data);
 }
 
 IN_ANY void aspawn_action_fcntl(struct aspawn_action *action, int fd, int command, int64_t value)
 {
-	make_call(action, PSYS_NR_fcntl, ASPAWN_ARG_FD(0), fd, command, value);
+	make_syscall_action(action, PSYS_NR_fcntl, ASPAWN_ARG_FD(0), fd, command, value);
 }
 
 IN_ANY void aspawn_action_sched_setattr(struct aspawn_action *action, const void *data, size_t size)
 {
-	make_call(action, PSYS_NR_sched_setattr, ASPAWN_ARG_BYTES(1, size), 0, (intptr_t)data, 0);
+	make_syscall_action(action, PSYS_NR_sched_setattr, ASPAWN_ARG_BYTES(1, size), 0,
+			    (intptr_t)data, 0);
 }
 
 IN_ANY void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode, const void *nodes,
 					size_t size)
 {
-	make_call(action, PSYS_NR_set_mempolicy, ASPAWN_ARG_BYTES(1, size), mode,
-		  size == 0 ? 0 : (intptr_t)nodes, size == 0 ? 0 : (int64_t)size * 8 + 1);
+	make_syscall_action(action, PSYS_NR_set_mempolicy, ASPAWN_ARG_BYTES(1, size), mode,
+			    size == 0 ? 0 : (intptr_t)nodes, size == 0 ? 0 : (int64_t)size * 8 + 1);
 }
 
 IN_ANY void aspawn_action_keyctl(struct aspawn_action *action, int operation, int64_t arg2,
 				 int64_t arg3, int64_t arg4, int64_t arg5)
 {
-	make_call(action, PSYS_NR_keyctl, 0, operation, arg2, arg3);
+	make_syscall_action(action, PSYS_NR_keyctl, 0, operation, arg2, arg3);
 	add_words(action, arg4, arg5);
 }

@@ -38,7 +38,7 @@ struct prepared {
 	char *const *argv, *const *envp;
 	struct aspawn_action *actions;
 	size_t count;
-	int own_count;        /* the first own_count actions are the library's */
+	int library_count;    /* the first library_count actions are the library's */
 	struct child_fd *fds; /* that the child needs for actions: at most one each */
 	size_t fd_count;
 	unsigned *replaced; /* for struct callers: a table of a power of two slots */
@@ -46,7 +46,7 @@ struct prepared {
 	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG; 0: none */
 	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone may do, or NULL */
 
-	struct group_wish group; /* of an ASPAWN_NEW_CGROUP */
+	struct cgroup_wish new_cgroup; /* of an ASPAWN_NEW_CGROUP */
 	struct image_data image;
 
 	/* Called in the child, when all actions are done; NULL: nothing, as in the image, which does not

@@ -48,16 +48,16 @@ static IN_ANY unsigned class_of_number(unsigned number)
 }
 
 /* The kernel reads these arguments as 32 bits, except PTRACE_TRACEME, which it then does not know. */
-IN_ANY enum call_class aspw_call_class(const struct aspawn_action *action)
+IN_ANY enum syscall_class aspw_syscall_class(const struct aspawn_action *action)
 {
 	const unsigned number = (unsigned)action->u.syscall.number - PSYS_NUMBER_BASE;
 	const unsigned class = class_of_number(number);
 
 	if (class != CALL_BY_ARGUMENT)
-		return (enum call_class) class;
+		return (enum syscall_class) class;
 	for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
 		if (arguments[i].number == number &&
 		    arguments[i].value == (uint32_t)action->u.syscall.words[arguments[i].place])
-			return (enum call_class)arguments[i].class;
+			return (enum syscall_class)arguments[i].class;
 	return CALL_IMAGE;
 }

@@ -5,7 +5,7 @@
 #include <aspawn/action.h>
 
 /* Where the child makes the call of an ASPAWN_SYSCALL: syscall_classes.h. */
-enum call_class { CALL_IMAGE, CALL_SHARED, CALL_REFUSED };
-enum call_class aspw_call_class(const struct aspawn_action *action);
+enum syscall_class { CALL_IMAGE, CALL_SHARED, CALL_REFUSED };
+enum syscall_class aspw_syscall_class(const struct aspawn_action *action);
 
 #endif

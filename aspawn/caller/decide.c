@@ -188,7 +188,7 @@ IN_SERVER int aspw_callers_next(struct callers *callers, const struct aspawn_act
 	if (replaced >= 0)
 		*slot_of(prepared, replaced) = (unsigned)replaced + 1;
 	if (closed >= 0 && closed < callers->end &&
-	    action >= prepared->actions + prepared->own_count)
+	    action >= prepared->actions + prepared->library_count)
 		callers->end = closed;
 	return is_callers ? used : -1;
 }
@@ -205,7 +205,7 @@ IN_SERVER size_t aspw_count_copies(const struct aspawn_command *command)
 
 		count += aspw_action_infos[action->kind].copies || writes_of_memory(action) ||
 			 (action->kind == ASPAWN_ACTION_SYSCALL &&
-			  aspw_call_class(action) != CALL_SHARED) ||
+			  aspw_syscall_class(action) != CALL_SHARED) ||
 			 (action->kind == ASPAWN_ACTION_SETNS &&
 			  (!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 	}
@@ -282,7 +282,7 @@ static IN_SERVER int keep_used(struct prepared *prepared, const struct aspawn_ac
 static IN_SERVER void add_given(struct prepared *prepared, const struct aspawn_action *action,
 				const struct served *served, int callers)
 {
-	const bool is_own = action < prepared->actions + prepared->own_count;
+	const bool is_own = action < prepared->actions + prepared->library_count;
 
 	for (size_t i = 0; !is_own && i < served->fd_count; i++)
 		if (served->fds[i].callers == callers) {
@@ -295,7 +295,7 @@ static IN_SERVER void add_given(struct prepared *prepared, const struct aspawn_a
 static IN_SERVER void fill_group(struct prepared *prepared, const struct aspawn_action *action,
 				 bool is_jobs)
 {
-	struct group_wish *wish = &prepared->group;
+	struct cgroup_wish *wish = &prepared->new_cgroup;
 
 	wish->parent = action->u.new_cgroup.parent_fd;
 	for (size_t i = 0; is_jobs && i < prepared->fd_count; i++)
@@ -309,16 +309,16 @@ static IN_SERVER void fill_group(struct prepared *prepared, const struct aspawn_
 
 IN_SERVER struct requirements aspw_fill_prepared(struct prepared *prepared,
 						 const struct aspawn_command *command,
-						 const struct own_actions *own)
+						 const struct library_actions *library)
 {
-	const struct served *served = own->served;
+	const struct served *served = library->served;
 	/* Perhaps, where that copies the memory. */
 	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD ||
 			     command->memory == ASPAWN_MEMORY_SUSPENDED;
 	struct requirements requirements = { .copies = aspw_count_copies(command),
 					     .fds = prepared->fds,
 					     .watch_at = served ? served->watch_at : NULL,
-					     .awaits_clone = own->await_clone };
+					     .awaits_clone = library->await_clone };
 	struct callers callers = aspw_callers(prepared);
 	bool calls = false, joins = false, closes = false, only_below = false;
 	int last = -1;
@@ -365,9 +365,9 @@ IN_SERVER struct requirements aspw_fill_prepared(struct prepared *prepared,
 	requirements.joined = prepared->joined;
 	if (prepared->joined && prepared->joined->kind == ASPAWN_ACTION_NEW_CGROUP) {
 		fill_group(prepared, prepared->joined, served);
-		requirements.group = &prepared->group;
+		requirements.new_cgroup = &prepared->new_cgroup;
 	}
-	if (closes && requirements.keep_below <= INT32_MAX && !requirements.group)
+	if (closes && requirements.keep_below <= INT32_MAX && !requirements.new_cgroup)
 		requirements.shares_table = only_below ? SHARES_TABLE : IF_MANY;
 	requirements.image = requirements.copies && command->memory == ASPAWN_MEMORY_SHARED &&
 			     fits_image(prepared);
@@ -395,13 +395,13 @@ static IN_SERVER bool are_few(void)
 }
 
 /* A wrong answer costs time and nothing else. A pool keeps the answer for some starts. */
-static IN_SERVER bool descriptors_are_few(struct remembered *known)
+static IN_SERVER bool descriptors_are_few(struct remembered *findings)
 {
-	int starts = __atomic_load_n(&known->few, __ATOMIC_RELAXED);
+	int starts = __atomic_load_n(&findings->few, __ATOMIC_RELAXED);
 
 	if (!starts)
 		starts = are_few() ? STARTS_BETWEEN_LOOKS : -STARTS_BETWEEN_LOOKS;
-	__atomic_store_n(&known->few, starts > 0 ? starts - 1 : starts + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&findings->few, starts > 0 ? starts - 1 : starts + 1, __ATOMIC_RELAXED);
 	return starts > 0;
 }
 
@@ -421,14 +421,14 @@ static IN_SERVER unsigned namespace_of(const char *link)
 
 /* False if children are to begin in another pid namespace, by unshare(2) or setns(2). That is never one
  * which the caller has left: a forked process may have a pool of its parent's namespace. */
-static IN_SERVER bool children_stay(struct remembered *known)
+static IN_SERVER bool children_stay(struct remembered *findings)
 {
 	const unsigned childrens = namespace_of("/proc/thread-self/ns/pid_for_children");
 
-	if (childrens != __atomic_load_n(&known->pid_namespace, __ATOMIC_RELAXED))
-		__atomic_store_n(&known->pid_namespace, namespace_of("/proc/self/ns/pid"),
+	if (childrens != __atomic_load_n(&findings->pid_namespace, __ATOMIC_RELAXED))
+		__atomic_store_n(&findings->pid_namespace, namespace_of("/proc/self/ns/pid"),
 				 __ATOMIC_RELAXED);
-	return childrens && childrens == __atomic_load_n(&known->pid_namespace, __ATOMIC_RELAXED);
+	return childrens && childrens == __atomic_load_n(&findings->pid_namespace, __ATOMIC_RELAXED);
 }
 
 /* --- how the child begins --------------------------------------------------------- */
@@ -459,15 +459,16 @@ IN_SERVER struct findings aspw_find_out(const struct aspawn_command *command,
 					const struct served *served)
 {
 	struct remembered nothing = { 0, 0 };
-	struct remembered *known = command->pool ? &pool_of(command->pool)->remembered : &nothing;
+	struct remembered *findings = command->pool ? &pool_of(command->pool)->remembered : &nothing;
 	struct findings found = { .has_image = needs->image && aspw_has_image(),
 				  .lacks_clone3 = served && served->lacks_clone3 };
 
 	if (wishes_of_memory(command, needs, found.has_image) & (WISH_IMAGE | WISH_CGROUP)) {
 		found.children_stay =
-			!served && !command->memory && !command->owner && children_stay(known);
+			!served && !command->memory && !command->owner && children_stay(findings);
 	} else if (needs->shares_table) {
-		found.few_descriptors = needs->shares_table == IF_MANY && descriptors_are_few(known);
+		found.few_descriptors =
+			needs->shares_table == IF_MANY && descriptors_are_few(findings);
 		if (!found.few_descriptors && !needs->same_numbers)
 			found.thread = psys_gettid();
 	}
@@ -493,7 +494,7 @@ IN_SERVER unsigned char aspw_decide(const struct aspawn_command *command,
 	plan->stop_signal = stop_signal_of(command);
 	plan->tree_or_group = command->flags & ASPAWN_COMMAND_TREE_OR_GROUP;
 	plan->dies_with_caller = command->flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
-	plan->group = needs->group;
+	plan->new_cgroup = needs->new_cgroup;
 
 	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
 	 * A copy of few costs less than to wait for another process's turn, and a helper that waits
@@ -507,7 +508,7 @@ IN_SERVER unsigned char aspw_decide(const struct aspawn_command *command,
 
 	/* The caller waits for no helper, unless that shares its descriptors, or shall fetch a pidfd of
 	 * the child. One that makes a group opens descriptors, and ends all that is in the group. */
-	const bool awaits_clone = command->owner && needs->awaits_clone && !needs->group;
+	const bool awaits_clone = command->owner && needs->awaits_clone && !needs->new_cgroup;
 	plan->detached = wishes & WISH_HELPER && !awaits_clone && !plan->unshare_files;
 	plan->polls_helper = wishes & WISH_HELPER && has_pidfd;
 	request->wants_pidfd = has_pidfd && (!command->owner || awaits_clone);
@@ -516,7 +517,7 @@ IN_SERVER unsigned char aspw_decide(const struct aspawn_command *command,
 	 * must stop nobody who does not wish to be suspended. */
 	if (!plan->detached && !(wishes & WISH_SUSPENSION))
 		wishes &= ~(unsigned)WISH_CGROUP;
-	plan->cgroup_fd = needs->joined && !needs->group ? needs->joined->u.join_cgroup.fd : -1;
+	plan->cgroup_fd = needs->joined && !needs->new_cgroup ? needs->joined->u.join_cgroup.fd : -1;
 	plan->lacks_clone3 = found->lacks_clone3;
 	plan->watch_copy = true;
 	plan->watch_at = needs->watch_at;

@@ -30,13 +30,13 @@ struct requirements {
 	size_t copies;     /* actions that need a copy of the memory */
 	bool image;        /* with copies: no action needs the caller's memory */
 	bool same_numbers; /* a function runs while the child has a pipe, which it must not meet */
-	bool awaits_clone; /* struct own_actions */
+	bool awaits_clone; /* struct library_actions */
 	/* An action closes the rest, so that the child may share the descriptors, and copy those below
 	 * keep_below, which it uses: always, or to copy all takes longer. */
 	enum shares_table shares_table;
 	unsigned keep_below;
 	const struct aspawn_action *joined; /* the control group that the clone may join; NULL: none */
-	const struct group_wish *group;     /* ... is made by the helper */
+	const struct cgroup_wish *new_cgroup; /* ... is made by the helper */
 	struct child_fd *fds;
 	size_t fd_count;
 	void *watch_at; /* struct served */
@@ -54,7 +54,7 @@ struct findings {
 /* Fills what the prepared command has for its actions: fds, parent, joined, group. */
 struct requirements aspw_fill_prepared(struct prepared *prepared,
 				       const struct aspawn_command *command,
-				       const struct own_actions *own);
+				       const struct library_actions *library);
 
 struct findings aspw_find_out(const struct aspawn_command *command,
 			      const struct requirements *needs, const struct served *served);

@@ -56,19 +56,19 @@ static int try_program(const char *path)
 
 int aspawn_find(char *to, size_t size, const struct aspawn_command *command, int *action)
 {
-	struct aspawn_command known;
+	struct aspawn_command copy;
 	struct aspawn_failure failure;
 	struct psys_search search;
 	const char *found;
 	size_t directory = 0; /* 0: the caller's */
-	int r = aspw_read_command(&known, command, &failure), uncertain = ASPAWN_STEP_NONE;
+	int r = aspw_read_command(&copy, command, &failure), uncertain = ASPAWN_STEP_NONE;
 
 	if (r == 0 && (!to || size < PSYS_PATH_MAX))
 		r = -PSYS_ERANGE;
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < known.action_count; i++) {
-		const struct aspawn_action *done = &known.actions[i];
+	for (size_t i = 0; i < copy.action_count; i++) {
+		const struct aspawn_action *done = &copy.actions[i];
 		const bool hides =
 			done->kind == ASPAWN_ACTION_CHDIR ?
 				!change_directory(to, size, &directory, done->u.chdir.path) :
@@ -76,9 +76,9 @@ int aspawn_find(char *to, size_t size, const struct aspawn_command *command, int
 		if (hides && uncertain < 0)
 			uncertain = (int)i;
 	}
-	if (known.flags & ASPAWN_COMMAND_RELATIVE_TO_CALLER)
+	if (copy.flags & ASPAWN_COMMAND_RELATIVE_TO_CALLER)
 		directory = 0;
-	psys_search_begin(&search, known.file, aspw_search_path(&known), to, size, directory);
+	psys_search_begin(&search, copy.file, aspw_search_path(&copy), to, size, directory);
 	while ((found = psys_search_next(&search))) {
 		r = try_program(found);
 		if (r == 0 || !psys_search_continue(&search, r))

@@ -48,7 +48,7 @@ IN_SERVER void aspw_set_failure(struct child_state *state, struct aspawn_failure
 	failure->subject[sizeof failure->subject - 1] = '\0';
 	const size_t length = psys_strlen(failure->subject), most = sizeof state->subject - 1;
 
-	state->known = KNOWN;
+	state->answer = KNOWN;
 	state->step = failure->step;
 	state->error = failure->error;
 	state->kind = (unsigned short)failure->kind;
@@ -62,12 +62,12 @@ IN_SERVER void aspw_set_failure(struct child_state *state, struct aspawn_failure
  * The number of such a child, or its pidfd, is asked for downward in this order only:
  *
  *   aspawn_kill(), aspawn_pidfd(), waits    the calls of the user
- *     aspw_own_pidfd()                      the pidfd that the library has, or opens
+ *     aspw_child_pidfd()                      the pidfd that the library has, or opens
  *       aspawn_pid()                        waits for the number, for a second at most
  *         aspw_learn_child()                waits until the helper has cloned, or has failed
  *         take_suspended()                  the helper waits for the exec: there is a number
  *           take_number()                   notes what the helper has stored
- *             open_own_pidfd()              opens the pidfd once
+ *             open_child_pidfd()              opens the pidfd once
  */
 
 IN_SERVER void aspw_note_clone(struct child_state *state, const struct Stack_t *stack)
@@ -82,7 +82,7 @@ IN_SERVER void aspw_note_clone(struct child_state *state, const struct Stack_t *
 				((const struct prepared *)control->request.user_data)->reason :
 				ASPAWN_REASON_NONE;
 	state->watch = control->watch;
-	state->by_group = made->by_group;
+	state->by_process_group = made->by_process_group;
 	/* A helper that was killed has not stored these modes. */
 	state->copied = mode >= MODE_FORK || executed || !(control->flags & PSYS_CLONE_VM);
 	state->unforked = executed && made->is_wiped_by_fork;
@@ -99,21 +99,21 @@ static IN_SERVER bool has_raised_sigchld(const struct child_state *state)
 	if (pid && !state->owner)
 		psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT,
 			    NULL);
-	return info.u.child.pid && is_end(&info);
+	return info.u.child.pid && is_exit(&info);
 }
 
 /* Called when the child's number is known. */
-static IN_SERVER int open_own_pidfd(struct aspawn_child *child)
+static IN_SERVER int open_child_pidfd(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
 	if (state->is_channel)
-		state->own_fd = aspw_channel_receive(state->own_fd);
+		state->child_pidfd = aspw_channel_receive(state->child_pidfd);
 	state->is_channel = false;
-	if (state->own_fd >= 0)
-		return state->own_fd;
+	if (state->child_pidfd >= 0)
+		return state->child_pidfd;
 	const int fd = aspw_has_stack(child) ? aspw_helper_open_child(&state->stack) : -PSYS_ESRCH;
-	state->own_fd = fd < 0 ? -1 : fd;
+	state->child_pidfd = fd < 0 ? -1 : fd;
 	return fd;
 }
 
@@ -125,7 +125,7 @@ static IN_SERVER void take_number(struct aspawn_child *child)
 	aspw_note_clone(state, &state->stack);
 	/* Any wait of the caller's may reap the child soon. */
 	if (!state->owner && child->ended_fd >= 0)
-		(void)open_own_pidfd(child);
+		(void)open_child_pidfd(child);
 }
 
 /* True if the child keeps its helper suspended, in a cgroup that is frozen or gets no processor: then
@@ -166,7 +166,7 @@ IN_SERVER int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
 	const struct Stack_t *stack = &state->stack;
 	struct aspawn_failure failure;
 
-	if (state->pid >= 0 || state->known == KNOWN || !aspw_has_stack(child))
+	if (state->pid >= 0 || state->answer == KNOWN || !aspw_has_stack(child))
 		return 0;
 	struct stack_state *made = stack_state(stack);
 	int r = aspw_stack_await(stack, STACK_HELPER, CLONING, deadline);
@@ -187,7 +187,8 @@ IN_SERVER int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
 	const int error = made->begun.error;
 	if (made->refused && error)
 		aspw_store_failure(&failure,
-				   (int)(prepared->joined - prepared->actions) - prepared->own_count,
+				   (int)(prepared->joined - prepared->actions) -
+					   prepared->library_count,
 				   error, ASPAWN_ACTION_NEW_CGROUP, made->refused);
 	else
 		aspw_store_failure(&failure, ASPAWN_STEP_CLONE, error ? error : -PSYS_ECHILD, 0, "");
@@ -205,10 +206,10 @@ IN_SERVER int aspawn_pid(struct aspawn_child *child)
 	const struct child_state *state = child_state(child);
 	if (state->pid > 0)
 		return state->pid;
-	return state->known == KNOWN ? -PSYS_ECANCELED : -PSYS_ESRCH;
+	return state->answer == KNOWN ? -PSYS_ECANCELED : -PSYS_ESRCH;
 }
 
-IN_SERVER int aspw_own_pidfd(struct aspawn_child *child)
+IN_SERVER int aspw_child_pidfd(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
 
@@ -216,10 +217,10 @@ IN_SERVER int aspw_own_pidfd(struct aspawn_child *child)
 		return -PSYS_ENOSYS;
 	if (!state->helped)
 		return child->ended_fd;
-	if (state->own_fd >= 0 && !state->is_channel)
-		return state->own_fd;
+	if (state->child_pidfd >= 0 && !state->is_channel)
+		return state->child_pidfd;
 	const int r = aspawn_pid(child);
-	return r < 0 ? r : open_own_pidfd(child);
+	return r < 0 ? r : open_child_pidfd(child);
 }
 
 /* --- its reports ----------------------------------------------------------------- */
@@ -231,7 +232,7 @@ static IN_SERVER int read_reports(struct child_state *state, struct aspawn_failu
 {
 	struct aspawn_failure report;
 
-	while (state->known != KNOWN) {
+	while (state->answer != KNOWN) {
 		int r = aspw_deadline_poll(state->report, PSYS_POLLIN, deadline);
 		if (r < 0)
 			return r;
@@ -240,7 +241,7 @@ static IN_SERVER int read_reports(struct child_state *state, struct aspawn_failu
 			psys_memcpy(failure, &report, sizeof report);
 			aspw_set_failure(state, failure);
 		} else if (length == sizeof report) {
-			state->known = EXECUTING;
+			state->answer = EXECUTING;
 		} else if (length < 0 && length != -PSYS_EINTR) {
 			return (int)length;
 		} else if (length >= 0) {
@@ -259,7 +260,7 @@ static IN_SERVER int wait_for_exec(struct aspawn_child *child, struct aspawn_fai
 
 	if (!state->copied)
 		return aspw_has_stack(child) ?
-			       aspw_stack_await_end(&state->stack, STACK_CHILD, deadline) :
+			       aspw_stack_await_free(&state->stack, STACK_CHILD, deadline) :
 			       0;
 	if (state->watch)
 		r = aspw_watch_wait(state->watch, state->pid, deadline);
@@ -296,16 +297,16 @@ static IN_SERVER int find_out(struct aspawn_child *child, struct aspawn_failure 
 		/* If memory has the answer too, a failed read does not matter. */
 		r = r == 0 && read < 0 && read != -PSYS_ETIMEDOUT && !in_memory ? read : r;
 	}
-	if (state->known == KNOWN)
+	if (state->answer == KNOWN)
 		return 0;
 	if (r < 0)
 		return r;
 	if (in_memory) {
 		read_memory(state, failure);
 	} else if (state->report < 0) {
-		state->known = OVERWRITTEN;
+		state->answer = OVERWRITTEN;
 		return 0;
-	} else if (state->known != EXECUTING) {
+	} else if (state->answer != EXECUTING) {
 		failure->error = -PSYS_ECHILD;
 	}
 	aspw_set_failure(state, failure);
@@ -349,17 +350,17 @@ IN_SERVER int aspw_started(struct aspawn_child *child, struct aspawn_failure *fa
 		if (r < 0)
 			return r;
 	}
-	if (state->known <= EXECUTING) {
+	if (state->answer <= EXECUTING) {
 		int r = find_out(child, failure, deadline);
 		if (r < 0)
 			return r;
 		aspw_release_reports(child);
 		if (!state->helped)
 			aspw_give_stack(state);
-	} else if (state->known == KNOWN) {
+	} else if (state->answer == KNOWN) {
 		aspw_store_failure(failure, state->step, state->error, state->kind, state->subject);
 	}
-	if (state->known == OVERWRITTEN)
+	if (state->answer == OVERWRITTEN)
 		return -PSYS_ESTALE;
 	return failure->error ? -PSYS_ECANCELED : 0;
 }
@@ -377,7 +378,7 @@ int aspawn_describe(const struct aspawn_child *child, int fact)
 	case ASPAWN_FACT_MODE:
 		return state->mode;
 	case ASPAWN_FACT_OWNER:
-		return state->by_group ? ASPAWN_OWNER_PRIVATE : state->owner;
+		return state->by_process_group ? ASPAWN_OWNER_PRIVATE : state->owner;
 	case ASPAWN_FACT_HELPER:
 		return state->helped;
 	case ASPAWN_FACT_REASON:
@@ -397,7 +398,7 @@ int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failu
 	struct aspawn_failure unwanted, *to = failure ? failure : &unwanted;
 
 	aspw_store_failure(to, ASPAWN_STEP_NONE, 0, 0, "");
-	if (!child || (!is_child(child) && child_state(child)->known <= EXECUTING))
+	if (!child || (!is_child(child) && child_state(child)->answer <= EXECUTING))
 		return -PSYS_EINVAL;
 	return aspw_started(child, to, aspw_deadline_in(timeout_ms));
 }

@@ -9,7 +9,7 @@
 
 /* State of the answer of aspawn_wait_started(). EXECUTING: the child has reported that its exec is
  * next. OVERWRITTEN: the answer is lost. */
-enum known { NOT_KNOWN, EXECUTING, KNOWN, OVERWRITTEN };
+enum start_answer { NOT_KNOWN, EXECUTING, KNOWN, OVERWRITTEN };
 
 /* The handle is declared as bytes, which alias everything: gcc would otherwise store the zeros of
  * a handle after the members of its state. */
@@ -19,13 +19,13 @@ struct child_state {
 	struct exec_watch *watch; /* NULL: none */
 	int pid;                  /* negative: its helper's, until it is known. 0: no child */
 	int report;               /* read end of the child's report pipe; -1: none */
-	int own_fd;               /* pidfd of a helper's child; -1: none, or not opened yet */
-	unsigned char known : 2;  /* enum known */
+	int child_pidfd;          /* pidfd of a helper's child; -1: none, or not opened yet */
+	unsigned char answer : 2; /* enum start_answer */
 	unsigned char mode : 3;   /* enum aspawn_clone_mode */
 	unsigned char helped : 2; /* enum helped: if so, a helper uses the stack until the child's end */
-	bool by_group : 1;        /* the helper finds of a tree the child's group alone */
+	bool by_process_group : 1; /* the helper finds of a tree the child's group alone */
 	unsigned char owner : 2; /* enum child_owner. The helper of a tree ends what descends from it */
-	bool is_channel : 1;     /* own_fd is the socket by which the helper sends the pidfd */
+	bool is_channel : 1;     /* child_pidfd is the socket by which the helper sends the pidfd */
 	bool copied : 1;         /* the child began in a copy of the memory, or in the image */
 	bool is_jobs : 1;        /* the stack is the queue's: not to be unmapped */
 	unsigned char on_pty : 3;      /* streams_on_pty() of the command */
@@ -67,7 +67,7 @@ int aspw_learn_child(struct aspawn_child *child, int64_t deadline);
 
 /* Returns the library's descriptor of the child, which is not the caller's to close; or a negative
  * error number: none is wanted or supported, or the child of a helper is reaped. */
-int aspw_own_pidfd(struct aspawn_child *child);
+int aspw_child_pidfd(struct aspawn_child *child);
 
 /* Gives state->stack back to the pool. Without a pool, waits until the child has left the stack and
  * unmaps it. */

@@ -23,7 +23,7 @@ static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 /* Fails with -ENOSYS if the child can be signalled by its number only. */
 static int kill_by_pidfd(struct aspawn_child *child, int signal, unsigned flags)
 {
-	const int fd = aspw_own_pidfd(child);
+	const int fd = aspw_child_pidfd(child);
 
 	return fd == -PSYS_ESRCH ? fd : aspw_signal_by_pidfd(fd, signal, flags);
 }
@@ -73,7 +73,7 @@ static int kill_suspended(struct aspawn_child *child)
 	return pid == -PSYS_EAGAIN ? pid : 0;
 }
 
-IN_SERVER int aspw_order_end(struct aspawn_child *child, int64_t grace_ms)
+IN_SERVER int aspw_order_tree_end(struct aspawn_child *child, int64_t grace_ms)
 {
 	const struct Stack_t *stack = &child_state(child)->stack;
 	const int64_t grace = grace_in_ms(grace_ms);
@@ -93,13 +93,13 @@ int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
 	if (!is_child(child) || grace_ms < ASPAWN_GRACE_NONE ||
 	    child_state(child)->owner != OWNER_TREE)
 		return -PSYS_EINVAL;
-	const int r = aspw_order_end(child, grace_ms);
+	const int r = aspw_order_tree_end(child, grace_ms);
 	return r < 0 ? r : kill_suspended(child);
 }
 
 int aspawn_oom_kills(int cgroup_fd)
 {
-	return cgroup_fd < 0 ? -PSYS_EBADF : aspw_group_oom_kills(cgroup_fd);
+	return cgroup_fd < 0 ? -PSYS_EBADF : aspw_cgroup_oom_kills(cgroup_fd);
 }
 
 int aspawn_kill_cgroup(int cgroup_fd)

@@ -5,7 +5,7 @@
 #include <aspawn/command.h>
 
 /* Orders the helper of a tree to end it: as aspawn_kill_tree(), which also reaches a suspended one. */
-int aspw_order_end(struct aspawn_child *child, int64_t grace_ms);
+int aspw_order_tree_end(struct aspawn_child *child, int64_t grace_ms);
 
 /* The time between the stop signal and SIGKILL: as of struct aspawn_io. */
 PSYS_INLINE int64_t grace_in_ms(int64_t grace_ms)

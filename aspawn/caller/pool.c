@@ -24,7 +24,7 @@ enum {
 };
 
 /* Pushes a whole list. Looks for its last element only if the pool is not empty. */
-static IN_SERVER void push(struct pool *pool, struct control *first)
+static IN_SERVER void pool_push(struct pool *pool, struct control *first)
 {
 	struct control *head = NULL, *last = first;
 
@@ -64,7 +64,7 @@ IN_SERVER struct Stack_t aspw_pool_take(struct aspawn_pool *public)
 	if (found)
 		*at = found->next;
 	if (list)
-		push(pool, list);
+		pool_push(pool, list);
 	if (!found)
 		return (struct Stack_t){ NULL, 0 };
 	__atomic_add_fetch(&pool->kept, -1, __ATOMIC_RELAXED);
@@ -82,7 +82,7 @@ IN_SERVER void aspw_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 		control->stack = stack;
 		control->next = NULL;
 		__atomic_add_fetch(&pool->kept, 1, __ATOMIC_RELAXED);
-		push(pool, control);
+		pool_push(pool, control);
 	}
 	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_SEQ_CST);
 }
@@ -94,7 +94,7 @@ static IN_SERVER int free_stack(struct Stack_t *stack)
 
 	if (r != -PSYS_EBUSY || !aspw_helper_result(stack, NULL, NULL))
 		return r;
-	aspw_stack_await_end(stack, STACK_HELPER, aspw_deadline_in(1000));
+	aspw_stack_await_free(stack, STACK_HELPER, aspw_deadline_in(1000));
 	return aspawn_stack_release(stack);
 }
 
@@ -117,6 +117,6 @@ IN_SERVER int aspawn_pool_release(struct aspawn_pool *public)
 		busy = list;
 	}
 	if (busy)
-		push(pool, busy);
+		pool_push(pool, busy);
 	return busy || __atomic_load_n(&pool->taken, __ATOMIC_RELAXED) ? -PSYS_EBUSY : 0;
 }

@@ -31,7 +31,7 @@ struct communication {
 };
 
 /* To close the terminal would hang it up: that is left to the end. */
-static void close_end(struct communication *communication, int which)
+static void close_pipe_end(struct communication *communication, int which)
 {
 	int *fd = &communication->polled[which].fd;
 
@@ -41,7 +41,7 @@ static void close_end(struct communication *communication, int which)
 }
 
 /* Keeps the first reason. */
-static void end_it(struct communication *communication, int end, int result)
+static void end_communication(struct communication *communication, int end, int result)
 {
 	if (communication->end)
 		return;
@@ -82,7 +82,7 @@ static __attribute__((noinline)) long write_without_sigpipe(int fd, const void *
 	return r;
 }
 
-static void feed(struct communication *communication)
+static void write_input(struct communication *communication)
 {
 	const struct psys_pollfd *to = &communication->polled[INPUT];
 	const size_t size = communication->io->input_size, fed = communication->fed;
@@ -99,12 +99,12 @@ static void feed(struct communication *communication)
 		communication->error = (int)r;
 	/* Nobody reads from a terminal that is hung up. */
 	if (r == -PSYS_EPIPE || to->revents & PSYS_POLLHUP || communication->fed == all)
-		close_end(communication, INPUT);
+		close_pipe_end(communication, INPUT);
 }
 
 /* Returns the number of bytes read. Reads output that does not fit too, to detect it, and drops
  * it. What is kept ends with a NUL. */
-static long collect(struct communication *communication, int which)
+static long read_output(struct communication *communication, int which)
 {
 	struct aspawn_io *io = communication->io;
 	const bool is_out = which == OUTPUT;
@@ -124,7 +124,7 @@ static long collect(struct communication *communication, int which)
 	if (r < 0)
 		communication->error = (int)r;
 	if (r == 0)
-		close_end(communication, which);
+		close_pipe_end(communication, which);
 	if (r <= 0)
 		return r;
 	*(is_out ? &io->out_total : &io->err_total) += (uint64_t)r;
@@ -133,36 +133,36 @@ static long collect(struct communication *communication, int which)
 		to[r] = '\0';
 	} else if (size) {
 		if (!(io->flags & ASPAWN_IO_DROP_EXCESS))
-			end_it(communication, ASPAWN_OUTCOME_FULL, -PSYS_ENOBUFS);
+			end_communication(communication, ASPAWN_OUTCOME_FULL, -PSYS_ENOBUFS);
 	} else if (io->sink && !communication->refused) {
 		int answer = io->sink(io->arg, which, piece, (size_t)r);
 		communication->refused = answer < 0;
 		if (answer < 0)
-			end_it(communication, ASPAWN_OUTCOME_CANCELLED, answer);
+			end_communication(communication, ASPAWN_OUTCOME_CANCELLED, answer);
 	}
 	return r;
 }
 
-static void transfer(struct communication *communication)
+static void transfer_streams(struct communication *communication)
 {
 	if (communication->polled[INPUT].revents)
-		feed(communication);
+		write_input(communication);
 	for (int which = OUTPUT; which <= ERROR; which++)
 		if (communication->polled[which].revents)
-			collect(communication, which);
+			read_output(communication, which);
 }
 
 /* Reads what the pipes hold, and once more, which may be the end: another process may go on to write. */
-static void drain(struct communication *communication)
+static void drain_pipes(struct communication *communication)
 {
 	for (int which = OUTPUT; which <= ERROR; which++) {
 		const int *fd = &communication->polled[which].fd;
 		long left = held_by_pipe(*fd), r = 1;
 
 		for (; left > 0 && r > 0; left -= r)
-			r = collect(communication, which);
+			r = read_output(communication, which);
 		if (*fd >= 0)
-			collect(communication, which);
+			read_output(communication, which);
 		if (*fd >= 0)
 			communication->io->cut |= which;
 	}
@@ -220,7 +220,7 @@ static int send_signal(struct communication *communication, int signal)
 	return r;
 }
 
-static int terminate(struct communication *communication, int signal)
+static int signal_program(struct communication *communication, int signal)
 {
 	const bool kills = signal == PSYS_SIGKILL;
 
@@ -260,7 +260,7 @@ static int event_loop(struct communication *communication)
 		/* The clock is read now and then while there is much output. */
 		const bool is_idle = r == 0, looks = is_idle || ++turns % 64 == 0;
 		if (r > 0)
-			transfer(communication);
+			transfer_streams(communication);
 		if (communication->error)
 			return communication->error;
 		if (r < 0 && r != -PSYS_EINTR)
@@ -284,21 +284,21 @@ static int event_loop(struct communication *communication)
 		const bool is_late = aspw_deadline_is_past(deadline);
 		if (ended) {
 			if (is_late) /* a grandchild holds the pipe */
-				drain(communication);
+				drain_pipes(communication);
 			if (communication->end && signal != PSYS_SIGKILL) /* what it has left */
-				terminate(communication, (signal = PSYS_SIGKILL));
+				signal_program(communication, (signal = PSYS_SIGKILL));
 			if (is_late)
 				break;
 			continue;
 		}
 		if (!is_late && (!communication->end || signal))
 			continue;
-		end_it(communication, ASPAWN_OUTCOME_TIMED_OUT, -PSYS_ETIMEDOUT);
+		end_communication(communication, ASPAWN_OUTCOME_TIMED_OUT, -PSYS_ETIMEDOUT);
 		deadline = signal ? DEADLINE_NEVER : aspw_deadline_in(grace);
 		signal = signal || communication->io->grace_ms < 0 ?
 				 PSYS_SIGKILL :
 				 child_state(communication->child)->stop_signal;
-		r = terminate(communication, signal);
+		r = signal_program(communication, signal);
 		communication->tend_at = in_until_tending(communication);
 		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it runs as another user now */
 			return r;
@@ -373,7 +373,7 @@ static bool is_out_of_memory(const struct communication *communication, int stat
 
 /* Reaps the child and stores the results. looped: the result of event_loop(). Gives the child up
  * after patience_ms. */
-static int conclude(struct communication *communication, int looped, int64_t patience_ms)
+static int conclude_run(struct communication *communication, int looped, int64_t patience_ms)
 {
 	struct aspawn_io *io = communication->io;
 	/* Before the wait, which keeps only the end of its subject. */
@@ -423,7 +423,7 @@ static int end_of(struct aspawn_child *child, int stream)
 }
 
 /* Returns what event_loop() does. */
-static int communicate(struct communication *communication)
+static int run_event_loop(struct communication *communication)
 {
 	struct aspawn_child *child = communication->child;
 	const struct aspawn_io *io = communication->io;
@@ -440,14 +440,15 @@ static int communicate(struct communication *communication)
 	}
 	child->in_fd = child->out_fd = child->err_fd = child->pty_fd = -1;
 	if (io->flags & ASPAWN_IO_KILL_GROUP) /* what is left of the group, after the child's end */
-		aspw_own_pidfd(child);
+		aspw_child_pidfd(child);
 	communication->polled[END].fd = child->ended_fd;
 	communication->polled[END].events = PSYS_POLLIN;
 	communication->tend_at = in_until_tending(communication);
 	int looped = communication->error ? communication->error : event_loop(communication);
-	communication->is_left = looped < 0 && terminate(communication, PSYS_SIGKILL) == -PSYS_EPERM;
+	communication->is_left =
+		looped < 0 && signal_program(communication, PSYS_SIGKILL) == -PSYS_EPERM;
 	for (int i = INPUT; i <= ERROR; i++)
-		close_end(communication, i);
+		close_pipe_end(communication, i);
 	psys_close(communication->pty); /* of a negative one: no effect */
 	return looped;
 }
@@ -455,7 +456,7 @@ static int communicate(struct communication *communication)
 /* Concludes, and stores in the handle too why the program has ended. */
 static int finish_run(struct communication *communication, int looped, int64_t patience_ms)
 {
-	const int r = conclude(communication, looped, looped == -PSYS_ECHILD ? 0 : patience_ms);
+	const int r = conclude_run(communication, looped, looped == -PSYS_ECHILD ? 0 : patience_ms);
 
 	child_state(communication->child)->outcome = (unsigned char)communication->io->outcome;
 	return r;
@@ -474,7 +475,7 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 			end_of(child, ERROR) >= 0);
 	if (r < 0)
 		return r;
-	r = communicate(&communication);
+	r = run_event_loop(&communication);
 	if (!communication.is_left)
 		return finish_run(&communication, r, -1);
 	io->outcome = ASPAWN_OUTCOME_LOST;
@@ -514,25 +515,25 @@ static void note_cgroup(struct communication *communication, const struct aspawn
 
 int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 {
-	struct own_actions own; /* not initialized as a whole, as that calls memset() */
-	struct aspawn_command known;
+	struct library_actions library; /* not initialized as a whole, as that calls memset() */
+	struct aspawn_command copy;
 	struct aspawn_child child;
 	struct communication communication = { .io = io, .child = &child, .cgroup_fd = -1 };
 	int r = check_io(io);
 
-	own.count = 0;
-	own.served = NULL;
+	library.count = 0;
+	library.served = NULL;
 	if (r == 0)
-		r = aspw_read_command(&known, command, &io->failure);
+		r = aspw_read_command(&copy, command, &io->failure);
 	if (r == 0)
-		r = choose_streams(&known, io);
+		r = choose_streams(&copy, io);
 	if (r < 0)
 		return r;
-	own.await_clone = io->flags & ASPAWN_IO_KILL_GROUP;
-	if (io->flags & ASPAWN_IO_KILL_GROUP || known.flags & ASPAWN_COMMAND_TREE_OR_GROUP)
-		aspw_add_group(&own, &known);
-	note_cgroup(&communication, &known);
-	r = aspw_start_with(&child, &known, &own, &io->failure);
+	library.await_clone = io->flags & ASPAWN_IO_KILL_GROUP;
+	if (io->flags & ASPAWN_IO_KILL_GROUP || copy.flags & ASPAWN_COMMAND_TREE_OR_GROUP)
+		aspw_add_process_group(&library, &copy);
+	note_cgroup(&communication, &copy);
+	r = aspw_start_with(&child, &copy, &library, &io->failure);
 	if (r < 0 &&
 	    io->failure.step == ASPAWN_STEP_CLONE) { /* of the helper, which was waited for */
 		io->outcome = ASPAWN_OUTCOME_NOT_STARTED;
@@ -541,6 +542,6 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 	}
 	if (r < 0)
 		return r;
-	r = communicate(&communication);
+	r = run_event_loop(&communication);
 	return finish_run(&communication, r, communication.is_left ? LAST_WAIT : -1);
 }

@@ -22,21 +22,21 @@ enum {
 	ALL_FLAGS = 2 * ASPAWN_COMMAND_INHERIT_SIGNALS - 1,
 };
 
-int aspw_read_structure(void *to, size_t known, const void *from, uint64_t size,
-			size_t first_version)
+int aspw_read_structure(void *to, size_t library_size, const void *from, uint64_t size,
+			size_t least_size)
 {
-	if (size < first_version)
+	if (size < least_size)
 		return -PSYS_EINVAL;
 	if (size > LARGEST_STRUCTURE) /* nobody's size: do not look for what is there */
 		return -PSYS_E2BIG;
-	for (size_t i = known; i < size; i++)
+	for (size_t i = library_size; i < size; i++)
 		if (((const char *)from)[i])
 			return -PSYS_E2BIG;
 	if (!to)
 		return 0;
-	const size_t given = size < known ? (size_t)size : known;
+	const size_t given = size < library_size ? (size_t)size : library_size;
 	psys_memcpy(to, from, given);
-	psys_memset((char *)to + given, 0, known - given);
+	psys_memset((char *)to + given, 0, library_size - given);
 	return 0;
 }
 
@@ -44,7 +44,7 @@ int aspw_read_structure(void *to, size_t known, const void *from, uint64_t size,
  * and it is no debugger. */
 static int check_syscall(const struct aspawn_action *action, int owner, char *why, size_t size)
 {
-	if (aspw_call_class(action) == CALL_REFUSED)
+	if (aspw_syscall_class(action) == CALL_REFUSED)
 		psys_i64_to_decimal(why, action->u.syscall.number);
 	else if (owner != ASPAWN_OWNER_CALLER && makes_tracer(action))
 		psys_strlcpy(why, "PTRACE_TRACEME with a helper", size);
@@ -127,7 +127,8 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 }
 
 /* setsid() already makes a group, and fails for a group leader. A terminal has a session. */
-IN_SERVER void aspw_add_group(struct own_actions *own, const struct aspawn_command *command)
+IN_SERVER void aspw_add_process_group(struct library_actions *library,
+				      const struct aspawn_command *command)
 {
 	if (streams_on_pty(command))
 		return;
@@ -135,7 +136,7 @@ IN_SERVER void aspw_add_group(struct own_actions *own, const struct aspawn_comma
 		if (command->actions[i].kind == ASPAWN_ACTION_SETSID ||
 		    command->actions[i].kind == ASPAWN_ACTION_SETPGID)
 			return;
-	own->list[own->count++] = (struct aspawn_action)ASPAWN_SETPGID(0);
+	library->list[library->count++] = (struct aspawn_action)ASPAWN_SETPGID(0);
 }
 
 /* --- preparing ------------------------------------------------------------ */
@@ -159,18 +160,19 @@ static IN_SERVER void copy_action(struct arena *arena, struct aspawn_action *to,
 }
 
 /* Returns the action with this index in the prepared command. */
-PSYS_INLINE const struct aspawn_action *action_at(const struct aspawn_command *command,
-						  const struct own_actions *own, size_t index)
+PSYS_INLINE const struct aspawn_action *
+action_at(const struct aspawn_command *command, const struct library_actions *library, size_t index)
 {
-	return index < own->count ? &own->list[index] : &command->actions[index - own->count];
+	return index < library->count ? &library->list[index] :
+					&command->actions[index - library->count];
 }
 
 IN_SERVER struct prepared *aspw_prepare(struct arena *arena, const struct aspawn_command *command,
-					const struct own_actions *own)
+					const struct library_actions *library)
 {
 	char *const only_file[] = { (char *)(uintptr_t)command->file, NULL };
-	const size_t count = own->count + command->action_count;
-	const struct served *served = own->served;
+	const size_t count = library->count + command->action_count;
+	const struct served *served = library->served;
 	const bool copies = aspw_count_copies(command);
 	/* To execute a shell script the child copies argv to its stack, which is measured here. */
 	const bool lends = (command->memory == ASPAWN_MEMORY_SUSPENDED || (served && !copies)) &&
@@ -180,7 +182,7 @@ IN_SERVER struct prepared *aspw_prepare(struct arena *arena, const struct aspawn
 		aspw_allocate(arena, count * sizeof *actions, sizeof(uint64_t));
 
 	for (size_t i = 0; i < count && !arena->error; i++)
-		copy_action(arena, actions ? &actions[i] : NULL, action_at(command, own, i));
+		copy_action(arena, actions ? &actions[i] : NULL, action_at(command, library, i));
 	if (arena->error)
 		return NULL;
 	const size_t kept = copies ? 1 + 2 * count : 0; /* 1: the report */
@@ -200,7 +202,7 @@ IN_SERVER struct prepared *aspw_prepare(struct arena *arena, const struct aspawn
 		made.path = psys_getenv(made.envp, "PATH");
 	made.actions = actions;
 	made.count = count;
-	made.own_count = (int)own->count;
+	made.library_count = (int)library->count;
 	made.image.origin = prepared;
 	made.image.kept = aspw_allocate(arena, kept * sizeof(int), sizeof(int));
 	made.fds = aspw_allocate(arena, count * sizeof *made.fds, sizeof(size_t));
@@ -217,14 +219,14 @@ IN_SERVER struct prepared *aspw_prepare(struct arena *arena, const struct aspawn
 
 /* Stores the caller's ends. Where to is in the caller's actions: the child, which may go wrong, could
  * change what its memory has. */
-static IN_SERVER void give_pipes(const struct plan *plan, const struct own_actions *own,
+static IN_SERVER void give_pipes(const struct plan *plan, const struct library_actions *library,
 				 const struct aspawn_command *command)
 {
 	for (size_t i = 0; i < plan->fd_count; i++) {
 		const size_t index = plan->fds[i].action;
-		if (index >= own->count + command->action_count)
+		if (index >= library->count + command->action_count)
 			continue;
-		const struct aspawn_action *action = action_at(command, own, index);
+		const struct aspawn_action *action = action_at(command, library, index);
 		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
 			*action->u.output_pipe.read_end = plan->fds[i].parents_end;
 		else if (action->kind == ASPAWN_ACTION_INPUT_PIPE)
@@ -236,13 +238,13 @@ static IN_SERVER void give_pipes(const struct plan *plan, const struct own_actio
 
 /* The program leads a session that has the terminal, of which fd is the first stream. No action is
  * to find the ends under the numbers that they have, which are none of the caller's. */
-static IN_SERVER void add_terminal(struct own_actions *own, int fd, const int ends[2])
+static IN_SERVER void add_terminal(struct library_actions *library, int fd, const int ends[2])
 {
-	own->list[own->count++] = (struct aspawn_action)ASPAWN_SETSID();
-	own->list[own->count++] = (struct aspawn_action)ASPAWN_DUP2(ends[1], fd);
-	own->list[own->count++] = (struct aspawn_action)ASPAWN_CONTROLLING_TERMINAL(fd);
+	library->list[library->count++] = (struct aspawn_action)ASPAWN_SETSID();
+	library->list[library->count++] = (struct aspawn_action)ASPAWN_DUP2(ends[1], fd);
+	library->list[library->count++] = (struct aspawn_action)ASPAWN_CONTROLLING_TERMINAL(fd);
 	for (int i = 0; i < 2; i++)
-		own->list[own->count++] = (struct aspawn_action)ASPAWN_CLOSE(ends[i]);
+		library->list[library->count++] = (struct aspawn_action)ASPAWN_CLOSE(ends[i]);
 }
 
 /* Returns the first of the streams that are on the terminal, if there is one. */
@@ -253,9 +255,9 @@ PSYS_INLINE int first_on_pty(unsigned on_pty)
 	return on_pty & 2 ? 1 : 2;
 }
 
-static IN_SERVER int add_streams(struct own_actions *own, const struct aspawn_command *command,
-				 struct aspawn_child *child, const int terminal[2],
-				 struct aspawn_failure *failure)
+static IN_SERVER int add_streams(struct library_actions *library,
+				 const struct aspawn_command *command, struct aspawn_child *child,
+				 const int terminal[2], struct aspawn_failure *failure)
 {
 	const unsigned on_pty = streams_on_pty(command);
 	const int pty = first_on_pty(on_pty);
@@ -264,9 +266,9 @@ static IN_SERVER int add_streams(struct own_actions *own, const struct aspawn_co
 	int *const ends[] = { &child->in_fd, &child->out_fd, &child->err_fd };
 
 	if (on_pty)
-		add_terminal(own, pty, terminal);
+		add_terminal(library, pty, terminal);
 	for (int fd = 0; fd < 3; fd++) {
-		struct aspawn_action *action = &own->list[own->count];
+		struct aspawn_action *action = &library->list[library->count];
 		const int stream = streams[fd];
 		const bool is_pty = stream == ASPAWN_STREAM_PTY;
 		int from = is_pty ? pty : stream;
@@ -287,36 +289,38 @@ static IN_SERVER int add_streams(struct own_actions *own, const struct aspawn_co
 			*action = (struct aspawn_action)ASPAWN_DUP2(from, fd);
 		else
 			return aspw_refuse(failure, -PSYS_EINVAL, names[fd]);
-		own->count++;
+		library->count++;
 	}
 	return 0;
 }
 
 /* --- starting ------------------------------------------------------------- */
 
-PSYS_INLINE void clear(struct aspawn_child *child)
+PSYS_INLINE void clear_handle(struct aspawn_child *child)
 {
 	psys_memset(child, 0, sizeof *child);
-	child->ended_fd = child->started_fd = child_state(child)->own_fd = -1;
+	child->ended_fd = child->started_fd = child_state(child)->child_pidfd = -1;
 	child->in_fd = child->out_fd = child->err_fd = child->pty_fd = -1;
 }
 
 /* No action may find the server's descriptors. They may also have all numbers that the program's limit
  * allows. */
-static IN_SERVER void add_served(struct own_actions *own, const struct aspawn_command *command)
+static IN_SERVER void add_served(struct library_actions *library,
+				 const struct aspawn_command *command)
 {
-	const struct served *served = own->served;
+	const struct served *served = library->served;
 
 	if (!served->is_local && (served->files || command->action_count))
-		own->list[own->count++] = (struct aspawn_action)ASPAWN_CLOSEFROM(3);
+		library->list[library->count++] = (struct aspawn_action)ASPAWN_CLOSEFROM(3);
 	if (served->files)
-		own->list[own->count++] = (struct aspawn_action)ASPAWN_RLIMIT(
+		library->list[library->count++] = (struct aspawn_action)ASPAWN_RLIMIT(
 			PSYS_RLIMIT_NOFILE, served->files->rlim_cur, served->files->rlim_max);
 }
 
 /* Reserves the child's stack: one of the pool, a job's, or a new one. size: of the prepared command. */
-static IN_SERVER int reserve(struct child_state *state, const struct aspawn_command *command,
-			     const struct served *served, size_t size)
+static IN_SERVER int reserve_child_stack(struct child_state *state,
+					 const struct aspawn_command *command,
+					 const struct served *served, size_t size)
 {
 	size_t array = 0;
 
@@ -352,10 +356,10 @@ static IN_SERVER void hand_out(struct aspawn_child *child, const struct plan *pl
 	child->ended_fd =
 		aspw_descriptors_keep(state->helped ? control->helper_pidfd : begun->pidfd);
 	if (plan->owner && control->request.wants_pidfd)
-		state->own_fd = aspw_descriptors_keep(begun->pidfd);
+		state->child_pidfd = aspw_descriptors_keep(begun->pidfd);
 	state->is_channel = control->channel[0] >= 0;
 	if (state->is_channel)
-		state->own_fd = control->channel[0];
+		state->child_pidfd = control->channel[0];
 	if (starts_fd)
 		child->started_fd = state->report;
 	if (pid)
@@ -364,26 +368,26 @@ static IN_SERVER void hand_out(struct aspawn_child *child, const struct plan *pl
 
 /* From the terminal to the handle. What has failed is undone at the end. */
 IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
-			      struct own_actions *own, struct aspawn_failure *failure)
+			      struct library_actions *library, struct aspawn_failure *failure)
 {
 	struct child_state *state = child_state(child);
-	const struct served *served = own->served;
+	const struct served *served = library->served;
 	const unsigned on_pty = streams_on_pty(command);
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 	int terminal[2] = { -1, -1 };
 	struct request request;
 	struct plan plan;
 
-	clear(child);
+	clear_handle(child);
 	int r = on_pty ? aspw_make_terminal(terminal, command) : 0;
 	if (r < 0)
 		aspw_store_failure(failure, ASPAWN_STEP_STREAMS, r, 0, "/dev/ptmx");
 	else
-		r = add_streams(own, command, child, terminal, failure);
+		r = add_streams(library, command, child, terminal, failure);
 	if (r == 0 && served)
-		add_served(own, command);
+		add_served(library, command);
 	if (r == 0) {
-		aspw_prepare(&arena, command, own); /* measures */
+		aspw_prepare(&arena, command, library); /* measures */
 		r = arena.error;
 	}
 	if (r == 0 && served)
@@ -392,18 +396,18 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 		r = block_signals(&request.mask, false);
 	const bool is_blocked = r >= 0 && !served;
 	if (r >= 0)
-		r = reserve(state, command, served, arena.size);
+		r = reserve_child_stack(state, command, served, arena.size);
 	if (r == 0) {
 		request.user_data_len = arena.most = arena.size;
 		request.user_data = arena.base = aspw_stack_place(&state->stack, arena.size);
 		request.arg = stack_control(&state->stack);
 		arena.size = 0;
-		aspw_prepare(&arena, command, own);
+		aspw_prepare(&arena, command, library);
 		r = arena.error;
 	}
 	if (r == 0) {
 		struct prepared *prepared = request.user_data;
-		const struct requirements needs = aspw_fill_prepared(prepared, command, own);
+		const struct requirements needs = aspw_fill_prepared(prepared, command, library);
 		const struct findings found = aspw_find_out(command, &needs, served);
 		prepared->reason = aspw_decide(command, &needs, &found, &request, &plan);
 		struct control *control = aspw_spawn_begin(&request, &plan, &state->stack);
@@ -414,12 +418,12 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 	}
 	if (r >= 0) {
 		hand_out(child, &plan, r, command->flags & ASPAWN_COMMAND_STARTED_FD);
-		give_pipes(&plan, own, command);
+		give_pipes(&plan, library, command);
 		child->pty_fd = terminal[0];
 		state->on_pty = on_pty & 7;
 	} else {
 		aspw_give_stack(state);
-		clear(child);
+		clear_handle(child);
 	}
 	if (is_blocked)
 		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request.mask, NULL, PSYS_SIGSET_SIZE);
@@ -431,23 +435,23 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 
 int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command)
 {
-	struct own_actions own; /* not initialized as a whole, as that calls memset() */
-	struct aspawn_command known;
+	struct library_actions library; /* not initialized as a whole, as that calls memset() */
+	struct aspawn_command copy;
 	struct aspawn_failure failure;
 
-	own.count = 0;
-	own.served = NULL;
-	own.await_clone = false;
+	library.count = 0;
+	library.served = NULL;
+	library.await_clone = false;
 	failure.error = 0;
 	if (!child)
 		return -PSYS_EINVAL;
-	int r = aspw_read_command(&known, command, &failure);
-	if (r == 0 && known.flags & ASPAWN_COMMAND_TREE_OR_GROUP)
-		aspw_add_group(&own, &known);
+	int r = aspw_read_command(&copy, command, &failure);
+	if (r == 0 && copy.flags & ASPAWN_COMMAND_TREE_OR_GROUP)
+		aspw_add_process_group(&library, &copy);
 	if (r == 0)
-		r = aspw_start_with(child, &known, &own, &failure);
+		r = aspw_start_with(child, &copy, &library, &failure);
 	else
-		clear(child);
+		clear_handle(child);
 	if (failure.error)
 		aspw_set_failure(child_state(child), &failure);
 	return r;

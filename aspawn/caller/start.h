@@ -29,9 +29,9 @@ struct served {
 
 /* Actions of the library, before the caller's: standard streams, the group of a run, and what a job has
  * of its queue. */
-enum { MOST_OWN_ACTIONS = 8 };
-struct own_actions {
-	struct aspawn_action list[MOST_OWN_ACTIONS];
+enum { MOST_LIBRARY_ACTIONS = 8 };
+struct library_actions {
+	struct aspawn_action list[MOST_LIBRARY_ACTIONS];
 	size_t count;
 	const struct served *served; /* NULL: no job */
 	/* Of a private child: the caller waits until the helper has cloned it, and has a pidfd of it
@@ -45,8 +45,8 @@ struct own_actions {
  * -E2BIG if a member that the library does not know is not 0, or no version is so large. to NULL: only
  * looks.
  */
-int aspw_read_structure(void *to, size_t known, const void *from, uint64_t size,
-			size_t first_version);
+int aspw_read_structure(void *to, size_t library_size, const void *from, uint64_t size,
+			size_t least_size);
 
 /* Copies the caller's structure, which may be of another version, and checks it and its actions.
  * Returns 0, -EINVAL or -E2BIG: then *failure says why. */
@@ -59,13 +59,13 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
  * alone does.
  */
 struct prepared *aspw_prepare(struct arena *arena, const struct aspawn_command *command,
-			      const struct own_actions *own);
+			      const struct library_actions *library);
 
 /* aspawn_start() of a command from aspw_read_command(), with own actions before the caller's. Stores
  * in *failure which argument is invalid, that there can be no terminal, or that a helper could not
  * clone the child; and nothing otherwise. */
 int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
-		    struct own_actions *own, struct aspawn_failure *failure);
+		    struct library_actions *library, struct aspawn_failure *failure);
 
 PSYS_INLINE int stop_signal_of(const struct aspawn_command *command)
 {
@@ -73,6 +73,6 @@ PSYS_INLINE int stop_signal_of(const struct aspawn_command *command)
 }
 
 /* Makes a process group, unless the command's actions or its terminal do. */
-void aspw_add_group(struct own_actions *own, const struct aspawn_command *command);
+void aspw_add_process_group(struct library_actions *library, const struct aspawn_command *command);
 
 #endif

@@ -12,7 +12,7 @@ enum {
 	PTY_FLAGS = PSYS_O_RDWR | PSYS_O_NOCTTY | PSYS_O_CLOEXEC,
 };
 
-static IN_SERVER int resize(int fd, unsigned rows, unsigned columns)
+static IN_SERVER int set_window_size(int fd, unsigned rows, unsigned columns)
 {
 	const struct psys_winsize size = { (unsigned short)rows, (unsigned short)columns, 0, 0 };
 
@@ -51,7 +51,8 @@ IN_SERVER int aspw_make_terminal(int ends[2], const struct aspawn_command *comma
 	ends[0] = open_callers_end(command->flags & ASPAWN_COMMAND_NONBLOCK);
 	if (ends[0] < 0)
 		return ends[0];
-	int r = resize(ends[0], rows ? rows : DEFAULT_ROWS, columns ? columns : DEFAULT_COLUMNS);
+	int r = set_window_size(ends[0], rows ? rows : DEFAULT_ROWS,
+				columns ? columns : DEFAULT_COLUMNS);
 	ends[1] = r < 0 ? r : open_programs_end(ends[0]);
 	if (ends[1] >= 0)
 		return 0;
@@ -63,5 +64,5 @@ int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned columns)
 {
 	if (!child || !child_state(child)->on_pty || rows > UINT16_MAX || columns > UINT16_MAX)
 		return -PSYS_EINVAL;
-	return resize(child->pty_fd, rows, columns);
+	return set_window_size(child->pty_fd, rows, columns);
 }

@@ -19,7 +19,7 @@ static struct text text_at(char *to, size_t size)
 	return text;
 }
 
-static void add(struct text *text, const char *more)
+static void add_string(struct text *text, const char *more)
 {
 	size_t at = text->length < text->size ? text->length : text->size;
 
@@ -31,7 +31,7 @@ static void add_number(struct text *text, int64_t number)
 	char digits[PSYS_DECIMAL_SIZE];
 
 	psys_i64_to_decimal(digits, number);
-	add(text, digits);
+	add_string(text, digits);
 }
 
 /* --- failures --------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static void add_error(struct text *text, int error)
 	const char *name = psys_errname(error);
 
 	if (*name == 'E') /* otherwise "unknown error" */
-		add(text, name);
+		add_string(text, name);
 	else
 		add_number(text, error < 0 ? -(int64_t)error : error);
 }
@@ -65,7 +65,7 @@ static const struct {
 };
 
 /* Returns the name of a call that is an action of its own, or NULL. */
-static const char *call_name(const struct aspawn_failure *failure)
+static const char *name_of_syscall(const struct aspawn_failure *failure)
 {
 	const char *digits = failure->subject;
 	const uint64_t number = aspw_read_number(&digits);
@@ -88,7 +88,7 @@ const char *aspawn_failure_name(const struct aspawn_failure *failure)
 		return "";
 	if (failure->step < 0)
 		return stages[-failure->step];
-	const char *call = call_name(failure);
+	const char *call = name_of_syscall(failure);
 	if (call)
 		return call;
 	return aspw_action_info(failure->kind) ? kinds[failure->kind] : "";
@@ -99,11 +99,11 @@ static void add_step(struct text *text, const struct aspawn_failure *failure)
 	const char *name = aspawn_failure_name(failure);
 
 	if (failure->step >= 0) {
-		add(text, "action ");
+		add_string(text, "action ");
 		add_number(text, failure->step);
-		add(text, *name ? ", " : "");
+		add_string(text, *name ? ", " : "");
 	}
-	add(text, failure->step < ASPAWN_STEP_CLONE ? "unknown" : name);
+	add_string(text, failure->step < ASPAWN_STEP_CLONE ? "unknown" : name);
 }
 
 /* A name may have nothing but digits; that of a stream is /dev/null. */
@@ -117,7 +117,7 @@ static bool subject_is_name(const struct aspawn_failure *failure)
 }
 
 /* Stores the byte, or its escape sequence of C if it is a control character. Returns the length. */
-static size_t escape(char to[5], char byte)
+static size_t escape_byte(char to[5], char byte)
 {
 	static const char digits[] = "0123456789abcdef";
 	const unsigned code = (unsigned char)byte;
@@ -137,16 +137,16 @@ static void add_subject(struct text *text, const struct aspawn_failure *failure)
 	char subject[MOST + 1], escaped[4 * MOST + 5];
 	size_t length = 0;
 
-	if (!*failure->subject || call_name(failure))
+	if (!*failure->subject || name_of_syscall(failure))
 		return;
 	psys_strlcpy(subject, failure->subject, sizeof subject);
 	for (const char *at = subject; *at; at++)
-		length += escape(escaped + length, *at);
-	add(text, text->length ? " " : "");
-	add(text, quote);
-	add(text,
-	    escaped + (length > MOST ? length - MOST : 0)); /* the end, as of a longer subject */
-	add(text, quote);
+		length += escape_byte(escaped + length, *at);
+	add_string(text, text->length ? " " : "");
+	add_string(text, quote);
+	add_string(text, escaped + (length > MOST ? length - MOST :
+						    0)); /* the end, as of a longer subject */
+	add_string(text, quote);
 }
 
 /* --- statuses --------------------------------------------------------------- */
@@ -175,24 +175,24 @@ static void add_signal(struct text *text, int signal)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		if (signals[i].number == signal) {
-			add(text, signals[i].name);
+			add_string(text, signals[i].name);
 			return;
 		}
-	add(text, "signal ");
+	add_string(text, "signal ");
 	add_number(text, signal);
 }
 
 static void add_status(struct text *text, int status)
 {
 	if (status == -1) {
-		add(text, "no status");
+		add_string(text, "no status");
 	} else if (PSYS_WIFEXITED(status)) {
-		add(text, "exit ");
+		add_string(text, "exit ");
 		add_number(text, PSYS_WEXITSTATUS(status));
 	} else {
-		add(text, "killed by ");
+		add_string(text, "killed by ");
 		add_signal(text, PSYS_WTERMSIG(status));
-		add(text, status & 0x80 ? " (core dumped)" : "");
+		add_string(text, status & 0x80 ? " (core dumped)" : "");
 	}
 }
 
@@ -224,19 +224,19 @@ static void add_failure(struct text *text, const struct aspawn_failure *failure,
 	add_step(text, failure);
 	add_subject(text, failure);
 	if (text->length > before)
-		add(text, ": ");
+		add_string(text, ": ");
 	if (failure->error != -PSYS_ECHILD || (status != -1 && !PSYS_WIFSIGNALED(status))) {
 		add_error(text, failure->error);
 		if (failure->step >= 0 && failure->kind == ASPAWN_ACTION_WRITE &&
 		    failure->error == -PSYS_EXDEV) /* perform.c */
-			add(text, ", a file of /proc: name it, so that the image writes it");
+			add_string(text, ", a file of /proc: name it, so that the image writes it");
 		return;
 	}
 	if (status == -1)
-		add(text, "killed by a signal");
+		add_string(text, "killed by a signal");
 	else
 		add_status(text, status);
-	add(text, " before the exec");
+	add_string(text, " before the exec");
 }
 
 size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure)
@@ -259,13 +259,13 @@ size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io 
 	if (!io)
 		return 0;
 	if (result == -PSYS_EINVAL && io->size < sizeof *io) { /* nothing was stored */
-		add(&text, "argument \"io.size\": EINVAL");
+		add_string(&text, "argument \"io.size\": EINVAL");
 		return text.length;
 	}
 	const bool is_known =
 		io->outcome != ASPAWN_OUTCOME_NONE && io->outcome != ASPAWN_OUTCOME_LOST;
 	if (io->outcome >= 0 && io->outcome < (int)(sizeof ends / sizeof *ends))
-		add(&text, ends[io->outcome]);
+		add_string(&text, ends[io->outcome]);
 	if (io->outcome == ASPAWN_OUTCOME_NOT_STARTED)
 		add_failure(&text, &io->failure, io->status);
 	else if (is_known)
@@ -275,6 +275,6 @@ size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io 
 	else
 		add_error(&text, result);
 	if (is_known && result == -PSYS_ENOTEMPTY)
-		add(&text, ", and some of it survives");
+		add_string(&text, ", and some of it survives");
 	return text.length;
 }

@@ -51,7 +51,7 @@ static IN_SERVER bool let_go_on(struct aspawn_child *child)
 	       psys_waitid(PSYS_P_PID, pid, &info,
 			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL),
 			   NULL) == 0 &&
-	       info.u.child.pid && !is_end(&info) && aspw_detach(&info) == 0;
+	       info.u.child.pid && !is_exit(&info) && aspw_detach(&info) == 0;
 }
 
 IN_SERVER bool aspw_tend(struct aspawn_child *child, bool hurries)
@@ -67,7 +67,7 @@ IN_SERVER bool aspw_tend(struct aspawn_child *child, bool hurries)
 	const bool kills = is_to_be_killed(state);
 	const bool is_due =
 		kills || (state->owner != OWNER_TREE && aspw_learn_child(child, 0) == 0 &&
-			  is_readable(aspw_own_pidfd(child)));
+			  is_readable(aspw_child_pidfd(child)));
 	const bool is_orphan = state->owner && !aspw_stack_has(&state->stack, STACK_HELPER) &&
 			       !aspw_helper_result(&state->stack, NULL, NULL);
 
@@ -101,7 +101,7 @@ static void end_helper(struct aspawn_child *child)
 	const struct Stack_t *stack = &child_state(child)->stack;
 
 	aspw_signal_helper(child, PSYS_SIGKILL);
-	if (aspw_stack_await_end(stack, STACK_HELPER, aspw_deadline_in(MOMENT)) == 0)
+	if (aspw_stack_await_free(stack, STACK_HELPER, aspw_deadline_in(MOMENT)) == 0)
 		reap_ended_helper(child);
 }
 
@@ -136,11 +136,11 @@ int aspawn_release(struct aspawn_child *child)
 					    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	if (state->pid < 0) /* it may have made a page for its reports */
 		aspw_learn_child(child, aspw_deadline_in(MOMENT));
-	if (state->known <= EXECUTING)
-		state->known = OVERWRITTEN;
+	if (state->answer <= EXECUTING)
+		state->answer = OVERWRITTEN;
 	aspw_release_reports(child);
 	if (state->helped && !state->owner && !state->pool && aspw_has_stack(child) &&
-	    (state->pid > 0 || state->known == KNOWN) && !is_protected(&state->stack))
+	    (state->pid > 0 || state->answer == KNOWN) && !is_protected(&state->stack))
 		end_helper(child);
 	/* A helper may run for long: a pool takes a stack in use. */
 	if (!state->helped || state->pool || aspw_stack_take_back(&state->stack, PSYS_WNOHANG) == 0)
@@ -149,9 +149,9 @@ int aspawn_release(struct aspawn_child *child)
 		psys_close(child->ended_fd);
 	if (child->started_fd >= 0)
 		psys_close(child->started_fd);
-	if (state->own_fd >= 0)
-		psys_close(state->own_fd);
-	child->ended_fd = child->started_fd = state->own_fd = state->report = -1;
+	if (state->child_pidfd >= 0)
+		psys_close(state->child_pidfd);
+	child->ended_fd = child->started_fd = state->child_pidfd = state->report = -1;
 	state->is_channel = false;
 	return 0;
 }
@@ -161,7 +161,7 @@ int aspawn_release(struct aspawn_child *child)
 static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 			  struct psys_rusage *usage)
 {
-	const int pidfd = aspw_own_pidfd(child), pid = child_state(child)->pid;
+	const int pidfd = aspw_child_pidfd(child), pid = child_state(child)->pid;
 	struct psys_siginfo info;
 	int r = -PSYS_EINVAL;
 
@@ -173,7 +173,7 @@ static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 		r = psys_waitid(PSYS_P_PIDFD, pidfd, &info, options, usage);
 	if (r == -PSYS_EINVAL) /* before Linux 5.4 */
 		r = psys_waitid(PSYS_P_PID, pid, &info, options, usage);
-	if (r < 0 || !info.u.child.pid || !is_end(&info)) /* a debugger's tracee may have stopped */
+	if (r < 0 || !info.u.child.pid || !is_exit(&info)) /* a debugger's tracee may have stopped */
 		return r;
 	*status = aspw_wait_status(&info);
 	return info.u.child.pid;
@@ -182,7 +182,7 @@ static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 /* The kernel keeps the status of a reaped child for its pidfd, but not its usage. */
 static int status_of_reaped(struct aspawn_child *child, int *status, struct psys_rusage *usage)
 {
-	int r = aspw_reaped_status(aspw_own_pidfd(child), status);
+	int r = aspw_reaped_status(aspw_child_pidfd(child), status);
 
 	if (r < 0)
 		return r;
@@ -198,10 +198,10 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 {
 	int r = wait_by_kernel(child, status, options, usage);
 
-	if (r == -PSYS_ECHILD && is_readable(aspw_own_pidfd(child)))
+	if (r == -PSYS_ECHILD && is_readable(aspw_child_pidfd(child)))
 		r = status_of_reaped(child, status, usage);
 	if (r == -PSYS_EAGAIN) {
-		aspw_await_reaped(aspw_own_pidfd(child), aspw_deadline_in(MOMENT));
+		aspw_await_reaped(aspw_child_pidfd(child), aspw_deadline_in(MOMENT));
 		r = status_of_reaped(child, status, usage);
 	}
 	return r == -PSYS_EAGAIN ? -PSYS_ECHILD : r;
@@ -230,7 +230,7 @@ static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 	    aspw_learn_child(child, options & PSYS_WNOHANG ? 0 : DEADLINE_NEVER) < 0)
 		return 0;
 	if (state->pid < 0) /* a forked process knows nothing of it */
-		return state->known == KNOWN ? wait_for_unborn(child, status, usage) : -PSYS_ECHILD;
+		return state->answer == KNOWN ? wait_for_unborn(child, status, usage) : -PSYS_ECHILD;
 	return wait_for_ordinary(child, status, options, usage);
 }
 
@@ -247,7 +247,7 @@ static int wait_for_orphan(struct aspawn_child *child, int *status, int options,
 		return wait_for_unborn(child, status, usage);
 	if (child_state(child)->owner == OWNER_TREE)
 		return -PSYS_EOWNERDEAD;
-	const int pidfd = aspw_own_pidfd(child);
+	const int pidfd = aspw_child_pidfd(child);
 	int r = wait_by_kernel(child, status, options, usage);
 	if (r != -PSYS_ECHILD || pidfd < 0)
 		return r;
@@ -266,7 +266,7 @@ static int wait_for_private(struct aspawn_child *child, int *status, int options
 	if (!aspw_has_stack(child))
 		return -PSYS_ECHILD;
 	if (!(options & PSYS_WNOHANG))
-		aspw_stack_await_end(stack, STACK_HELPER, DEADLINE_NEVER);
+		aspw_stack_await_free(stack, STACK_HELPER, DEADLINE_NEVER);
 	/* Before the look at what it stores. */
 	const bool helped = aspw_stack_has(stack, STACK_HELPER);
 	if (aspw_helper_result(stack, status, usage))
@@ -308,7 +308,7 @@ int aspawn_pidfd(struct aspawn_child *child)
 
 	if (r < 0)
 		return r;
-	const int fd = aspw_own_pidfd(child);
+	const int fd = aspw_child_pidfd(child);
 	if (fd >= 0)
 		return (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
 	if (fd != -PSYS_ENOSYS)
@@ -341,7 +341,7 @@ static int await_helper(struct aspawn_child *child, int64_t deadline)
 		const int64_t until = soon && soon < deadline ? soon : deadline;
 		const int r = child->ended_fd >= 0 ?
 				      aspw_deadline_poll(child->ended_fd, PSYS_POLLIN, until) :
-				      aspw_stack_await_end(&state->stack, STACK_HELPER, until);
+				      aspw_stack_await_free(&state->stack, STACK_HELPER, until);
 		if (r == -PSYS_ETIMEDOUT && until == deadline)
 			aspw_signal_helper(child, PSYS_SIGCONT);
 		if (r != -PSYS_ETIMEDOUT || until == deadline)
@@ -351,7 +351,7 @@ static int await_helper(struct aspawn_child *child, int64_t deadline)
 }
 
 /* Waits until the child has ended, without reaping it. */
-static int wait_for_end(struct aspawn_child *child, int64_t deadline)
+static int wait_for_exit(struct aspawn_child *child, int64_t deadline)
 {
 	const struct psys_timespec nap = { 0, 5000000 };
 	const struct child_state *state = child_state(child);
@@ -364,7 +364,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 		deadline = aspw_deadline_in(MOMENT);
 	if (state->helped && !state->owner) {
 		r = aspw_learn_child(child, deadline);
-		fd = r < 0 ? -1 : aspw_own_pidfd(child);
+		fd = r < 0 ? -1 : aspw_child_pidfd(child);
 	}
 	if (private)
 		r = await_helper(child, deadline);
@@ -373,8 +373,8 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 	if (r < 0 || (private && aspw_helper_result(stack, NULL, NULL)))
 		return r < 0 ? r : 0;
 	if (private && state->owner != OWNER_TREE &&
-	    aspw_own_pidfd(child) >= 0) /* somebody has killed the helper */
-		r = aspw_deadline_poll(state->own_fd, PSYS_POLLIN, deadline);
+	    aspw_child_pidfd(child) >= 0) /* somebody has killed the helper */
+		r = aspw_deadline_poll(state->child_pidfd, PSYS_POLLIN, deadline);
 	if (r < 0)
 		return r;
 	for (int naps = 0;; naps++) {
@@ -383,7 +383,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 			return r < 0 ? r : 0;
 		if (aspw_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
-		if (private && state->own_fd >= 0 && naps == LONGEST_ORPHANED)
+		if (private && state->child_pidfd >= 0 && naps == LONGEST_ORPHANED)
 			return -PSYS_ECHILD;
 		psys_nanosleep(&nap, NULL);
 	}
@@ -414,9 +414,9 @@ static void leave_tree(struct child_state *state)
 		state->outcome = ASPAWN_OUTCOME_CANCELLED;
 	else if (aspw_helper_saw_oom(made))
 		state->outcome = ASPAWN_OUTCOME_OUT_OF_MEMORY;
-	state->by_group = made->by_group;
+	state->by_process_group = made->by_process_group;
 	if (!aspw_helper_result(&state->stack, NULL, NULL))
-		aspw_stack_await_end(&state->stack, STACK_CHILD, aspw_deadline_in(MOMENT));
+		aspw_stack_await_free(&state->stack, STACK_CHILD, aspw_deadline_in(MOMENT));
 }
 
 int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
@@ -432,7 +432,7 @@ int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage
 			r = wait_for(child, &ended, PSYS_WNOWAIT, NULL);
 		while (r == -PSYS_EINTR || (r == 0 && let_go_on(child)));
 	if (r == 0) /* or another thread traces it */
-		r = wait_for_end(child, aspw_deadline_in(timeout_ms));
+		r = wait_for_exit(child, aspw_deadline_in(timeout_ms));
 	if (r < 0 && !is_final(r))
 		return r;
 	int started = aspw_started(child, &failure, 0);

@@ -64,8 +64,8 @@ IN_CHILD void aspw_begin_search(struct candidate *candidate, const struct prepar
 		prepared->flags & ASPAWN_COMMAND_RELATIVE_TO_CALLER ? take_directory(candidate) : 0;
 }
 
-static IN_CHILD void begin(struct psys_search *search, const struct prepared *prepared,
-			   struct candidate *candidate)
+static IN_CHILD void begin_candidates(struct psys_search *search, const struct prepared *prepared,
+				      struct candidate *candidate)
 {
 	psys_search_begin(search, prepared->file, prepared->path, candidate->text,
 			  sizeof candidate->text, candidate->directory);
@@ -84,7 +84,7 @@ static IN_CHILD const char *find_existing(const struct prepared *prepared,
 	struct psys_search search;
 	const char *found;
 
-	begin(&search, prepared, candidate);
+	begin_candidates(&search, prepared, candidate);
 	while ((found = psys_search_next(&search)))
 		if (!error_of(candidate, found) &&
 		    psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) == 0)
@@ -153,7 +153,7 @@ IN_CHILD void aspw_execute(struct prepared *prepared, struct candidate *candidat
 
 	if (prepared->before_exec)
 		prepared->before_exec(prepared);
-	begin(&search, prepared, candidate);
+	begin_candidates(&search, prepared, candidate);
 	while ((found = psys_search_next(&search))) {
 		const int error = error_of(candidate, found);
 		if (!psys_search_continue(&search, error ? error : exec_one(found, prepared, flags)))

@@ -88,7 +88,7 @@ static IN_CHILD bool keeps_flags(int personality)
 	       !(personality & ~HARMLESS);
 }
 
-static IN_CHILD bool holds(const struct psys_cap_user_data *held, unsigned capability)
+static IN_CHILD bool holds_capability(const struct psys_cap_user_data *held, unsigned capability)
 {
 	return held[capability / 32].permitted & UINT32_C(1) << capability % 32;
 }
@@ -106,7 +106,7 @@ static IN_CHILD bool keeps_capabilities(struct prepared *prepared, unsigned user
 	if (psys_capget(&header, prepared->image.capabilities) < 0)
 		return false;
 	for (unsigned i = 0; i < 64; i++) {
-		if (!holds(held, i) || (plain && !user && !(PLAIN >> i & 1)))
+		if (!holds_capability(held, i) || (plain && !user && !(PLAIN >> i & 1)))
 			continue;
 		if (user ? psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_IS_SET, i, 0, 0) != 1 :
 			   !(held[i / 32].inheritable & UINT32_C(1) << i % 32) &&

@@ -34,7 +34,7 @@ static IN_CHILD bool is_reserved(const struct prepared *prepared, size_t index, 
 }
 
 /* Moves the library's own descriptor off this number: the command needs it. */
-static IN_CHILD int relocate(struct prepared *prepared, size_t index, int fd)
+static IN_CHILD int relocate_reserved(struct prepared *prepared, size_t index, int fd)
 {
 	if (!is_reserved(prepared, index, fd))
 		return 0;
@@ -50,7 +50,7 @@ static IN_CHILD int relocate(struct prepared *prepared, size_t index, int fd)
 }
 
 /* dup2(2), which also clears FD_CLOEXEC if both numbers are equal. */
-static IN_CHILD int move(int from, int to)
+static IN_CHILD int move_fd(int from, int to)
 {
 	int r = from == to ? (int)psys_fcntl(from, PSYS_F_SETFD, 0) : psys_dup2(from, to);
 
@@ -58,7 +58,7 @@ static IN_CHILD int move(int from, int to)
 }
 
 /* Moves a descriptor that was just opened to the number fd. */
-static IN_CHILD int place(int opened, int fd, int cloexec)
+static IN_CHILD int place_fd(int opened, int fd, int cloexec)
 {
 	if (opened < 0 || opened == fd)
 		return opened < 0 ? opened : 0;
@@ -89,9 +89,9 @@ static IN_CHILD int open_at(const struct aspawn_action *action)
 {
 	const int fd = action->u.openat.fd, flags = action->u.openat.flags;
 
-	return place(psys_openat(action->u.openat.dirfd, action->u.openat.path, flags,
-				 action->u.openat.mode),
-		     fd, flags & PSYS_O_CLOEXEC);
+	return place_fd(psys_openat(action->u.openat.dirfd, action->u.openat.path, flags,
+				    action->u.openat.mode),
+			fd, flags & PSYS_O_CLOEXEC);
 }
 
 static IN_CHILD int open_at2(const struct aspawn_action *action)
@@ -100,8 +100,9 @@ static IN_CHILD int open_at2(const struct aspawn_action *action)
 	const struct psys_open_how how = { (unsigned)flags, action->u.openat2.mode,
 					   action->u.openat2.resolve };
 
-	return place(psys_openat2(action->u.openat2.dirfd, action->u.openat2.path, &how, sizeof how),
-		     fd, flags & PSYS_O_CLOEXEC);
+	return place_fd(
+		psys_openat2(action->u.openat2.dirfd, action->u.openat2.path, &how, sizeof how), fd,
+		flags & PSYS_O_CLOEXEC);
 }
 
 static IN_CHILD int set_disposition(int signal, bool ignored)
@@ -128,11 +129,11 @@ static IN_CHILD int set_dispositions(const struct psys_sigset *set, bool ignored
 
 static IN_CHILD int join_new_cgroup(const struct control *control, int parent)
 {
-	char path[GROUP_NAME + 16];
+	char path[CGROUP_NAME + 16];
 
-	if (!*control->group)
+	if (!*control->new_cgroup)
 		return -PSYS_EINVAL;
-	const size_t length = psys_strlcpy(path, control->group, sizeof path);
+	const size_t length = psys_strlcpy(path, control->new_cgroup, sizeof path);
 	psys_strlcpy(path + length, "/cgroup.procs", sizeof path - length);
 	return aspw_write_text(parent, path, "0");
 }
@@ -266,7 +267,7 @@ static IN_CHILD int write_file(const struct control *control, const struct aspaw
 	return -PSYS_EXDEV; /* explained by aspawn_failure_text() */
 }
 
-static IN_CHILD int call_kernel(const struct aspawn_action *action)
+static IN_CHILD int make_syscall(const struct aspawn_action *action)
 {
 	const unsigned long *words = action->u.syscall.words;
 	const int expected = action->u.syscall.expected;
@@ -302,14 +303,14 @@ static IN_CHILD int perform_one(struct control *control, struct prepared *prepar
 
 	switch ((enum aspawn_action_kind)action->kind) {
 	case ASPAWN_ACTION_DUP2:
-		return move(action->u.dup2.from, action->u.dup2.to);
+		return move_fd(action->u.dup2.from, action->u.dup2.to);
 	case ASPAWN_ACTION_OPENAT:
 		return open_at(action);
 	case ASPAWN_ACTION_OPENAT2:
 		return open_at2(action);
 	case ASPAWN_ACTION_OUTPUT_PIPE:
 	case ASPAWN_ACTION_INPUT_PIPE:
-		return move(here, replaced_by(action));
+		return move_fd(here, replaced_by(action));
 	case ASPAWN_ACTION_CLOSE: /* close(2) closes the descriptor even if it fails */
 		psys_close(action->u.close.fd);
 		return 0;
@@ -431,7 +432,7 @@ static IN_CHILD int perform_one(struct control *control, struct prepared *prepar
 	case ASPAWN_ACTION_CALL:
 		return action->u.call.function(action->u.call.arg);
 	case ASPAWN_ACTION_SYSCALL:
-		return call_kernel(action);
+		return make_syscall(action);
 	}
 	return -PSYS_EINVAL;
 }
@@ -456,7 +457,7 @@ static IN_CHILD void fail_action(struct prepared *prepared, size_t index, int er
 /* Performs the action with the number that its descriptor has here. No action of the caller can
  * name a descriptor of the library. Such a descriptor is relocated when an action takes its number,
  * and closed when no later action uses it. */
-static IN_CHILD int perform(struct control *control, struct prepared *prepared, size_t index)
+static IN_CHILD int perform_action(struct control *control, struct prepared *prepared, size_t index)
 {
 	struct aspawn_action *action = &prepared->actions[index];
 	const size_t uses = aspw_used_by(action);
@@ -466,7 +467,7 @@ static IN_CHILD int perform(struct control *control, struct prepared *prepared, 
 
 	if (here < 0 && is_reserved(prepared, index, callers))
 		return -PSYS_EBADF;
-	int r = relocate(prepared, index + 1, replaced);
+	int r = relocate_reserved(prepared, index + 1, replaced);
 	if (r < 0)
 		return r;
 	if (uses && here >= 0)
@@ -498,11 +499,11 @@ IN_CHILD int aspw_perform(void *arg, int write_end, void *mask, void *user_data,
 		aspw_fail(prepared, -PSYS_ESRCH, NULL);
 	reset_signals(control, prepared);
 	for (size_t i = 0; i < prepared->count; i++) {
-		const int step = (int)i - prepared->own_count;
+		const int step = (int)i - prepared->library_count;
 
 		prepared->report->step = step >= 0 ? step : ASPAWN_STEP_STREAMS;
 		prepared->report->kind = step >= 0 ? prepared->actions[i].kind : 0;
-		int r = perform(control, prepared, i);
+		int r = perform_action(control, prepared, i);
 		/* At the clone it was set for the helper's end: a signal may end it with the caller. */
 		if (r >= 0 && control->plan.dies_with_caller &&
 		    aspw_changes_credentials(&prepared->actions[i]))

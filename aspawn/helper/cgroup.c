@@ -8,9 +8,9 @@
 #include "../../syscall/kernel_file.h"
 #include "../marks.h"
 
-enum { MOST_NAMES = 100, GROUP_NAPS = 100 };
+enum { MOST_NAMES = 100, CGROUP_NAPS = 100 };
 
-static IN_HELPER int open_group(int directory, const char *name)
+static IN_HELPER int open_cgroup(int directory, const char *name)
 {
 	return psys_openat(directory, name, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 }
@@ -21,7 +21,7 @@ static IN_HELPER int make_directory(char *name, int parent)
 	int r = -PSYS_EEXIST;
 
 	for (int i = 0; i < MOST_NAMES && r == -PSYS_EEXIST; i++) {
-		size_t at = psys_strlcpy(name, "aspawn-", GROUP_NAME);
+		size_t at = psys_strlcpy(name, "aspawn-", CGROUP_NAME);
 		at += psys_i64_to_decimal(name + at, psys_getpid());
 		name[at++] = '-';
 		psys_i64_to_decimal(name + at, i);
@@ -32,7 +32,8 @@ static IN_HELPER int make_directory(char *name, int parent)
 	return r;
 }
 
-static IN_HELPER int limit(struct stack_state *state, int group, const char *file, uint64_t most)
+static IN_HELPER int write_limit(struct stack_state *state, int group, const char *file,
+				 uint64_t most)
 {
 	char text[PSYS_DECIMAL_SIZE];
 
@@ -43,10 +44,10 @@ static IN_HELPER int limit(struct stack_state *state, int group, const char *fil
 	return r;
 }
 
-IN_HELPER int aspw_group_make(struct control *control)
+IN_HELPER int aspw_cgroup_make(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
-	const struct group_wish *wish = control->plan.group;
+	const struct cgroup_wish *wish = control->plan.new_cgroup;
 
 	if (!wish)
 		return 0;
@@ -54,17 +55,17 @@ IN_HELPER int aspw_group_make(struct control *control)
 	int r = psys_faccessat(wish->parent, "cgroup.controllers", PSYS_F_OK);
 	state->refused = r == -PSYS_ENOENT ? "parent_fd is not a cgroup of version 2" : "mkdir";
 	if (r != -PSYS_ENOENT)
-		r = make_directory(control->group, wish->parent);
+		r = make_directory(control->new_cgroup, wish->parent);
 	if (r >= 0) {
 		state->refused = "open";
-		control->group_fd = r = open_group(wish->parent, control->group);
+		control->new_cgroup_fd = r = open_cgroup(wish->parent, control->new_cgroup);
 	}
 	if (r >= 0)
-		r = limit(state, control->group_fd, "memory.max", wish->memory_max);
+		r = write_limit(state, control->new_cgroup_fd, "memory.max", wish->memory_max);
 	if (r >= 0)
-		r = limit(state, control->group_fd, "pids.max", wish->pids_max);
+		r = write_limit(state, control->new_cgroup_fd, "pids.max", wish->pids_max);
 	if (r >= 0)
-		r = limit(state, control->group_fd, "cpu.max", wish->cpu_max);
+		r = write_limit(state, control->new_cgroup_fd, "cpu.max", wish->cpu_max);
 	if (r < 0)
 		return r;
 	state->refused = NULL;
@@ -86,22 +87,22 @@ static IN_HELPER uint64_t memory_peak(int group)
 
 /* What has been reaped may be in its group for a moment yet. Each group below is a link: then there is
  * nothing to wait for. */
-IN_HELPER void aspw_group_remove(const struct control *control, int directory, bool is_empty)
+IN_HELPER void aspw_cgroup_remove(const struct control *control, int directory, bool is_empty)
 {
 	const struct psys_timespec nap = { 0, 10000000 };
-	const char *name = control->group;
+	const char *name = control->new_cgroup;
 	struct psys_statx status;
 
 	if (!*name)
 		return;
-	const int group = open_group(directory, name);
-	const int kills = aspw_group_oom_kills(group);
+	const int group = open_cgroup(directory, name);
+	const int kills = aspw_cgroup_oom_kills(group);
 	stack_state(&control->stack)->oom_kills = kills > 0 ? kills : 0;
 	stack_state(&control->stack)->memory_peak = memory_peak(group);
 	status.stx_nlink = 0;
 	psys_statx(group, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_NLINK, &status);
 	psys_close(group); /* of a negative one: no effect */
-	for (int naps = is_empty && status.stx_nlink <= 2 ? GROUP_NAPS : 0;
+	for (int naps = is_empty && status.stx_nlink <= 2 ? CGROUP_NAPS : 0;
 	     psys_unlinkat(directory, name, PSYS_AT_REMOVEDIR) == -PSYS_EBUSY && naps; naps--)
 		psys_nanosleep(&nap, NULL);
 }
@@ -121,7 +122,7 @@ static IN_ANY int number_behind(const char *text, const char *name)
 	return number < INT32_MAX ? (int)number : INT32_MAX;
 }
 
-IN_ANY int aspw_group_oom_kills(int group)
+IN_ANY int aspw_cgroup_oom_kills(int group)
 {
 	char text[512];
 	int fd = psys_openat(group, "memory.events", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);

@@ -10,14 +10,14 @@
 #include "../spawn/stack.h"
 
 /* Makes the group that the request wants. Returns 0, or an error: then the state has the file that it is
- * about, and aspw_group_remove() is to be called. */
-int aspw_group_make(struct control *control);
+ * about, and aspw_cgroup_remove() is to be called. */
+int aspw_cgroup_make(struct control *control);
 
 /* Stores how many processes of the group the OOM killer has ended, and its most memory, and removes it,
  * if it is the child's alone. directory: the parent group's. is_empty: all its processes have ended, or are about to. */
-void aspw_group_remove(const struct control *control, int directory, bool is_empty);
+void aspw_cgroup_remove(const struct control *control, int directory, bool is_empty);
 
 /* Returns the number of oom_kill, or an error as of aspawn_oom_kills(). */
-int aspw_group_oom_kills(int group);
+int aspw_cgroup_oom_kills(int group);
 
 #endif

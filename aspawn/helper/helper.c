@@ -18,7 +18,7 @@
 
 /* --- making a helper, and its child --------------------------------------------- */
 
-static IN_SERVER struct clone_call call_of(struct control *control)
+static IN_SERVER struct clone_call clone_call_of(struct control *control)
 {
 	const struct plan *plan = &control->plan;
 	struct stack_state *state = stack_state(&control->stack);
@@ -45,7 +45,7 @@ static IN_SERVER void give_up_helper(struct control *control)
 	if (control->channel[0] >= 0)
 		psys_close(control->channel[0]);
 	control->channel[0] = control->channel[1] = -1;
-	control->host = state->helper_pid = 0;
+	control->caller_pid = state->helper_pid = 0;
 	state->begun.helped = NOT_HELPED;
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 }
@@ -59,7 +59,7 @@ static IN_SERVER long await_clone(const struct control *control)
 	aspw_stack_await_blocked(control, STACK_HELPER, CLONING);
 	if (__atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) == HELPING)
 		return begun->pid;
-	aspw_stack_await_end(&control->stack, STACK_HELPER, DEADLINE_NEVER);
+	aspw_stack_await_free(&control->stack, STACK_HELPER, DEADLINE_NEVER);
 	const int status = aspw_stack_helper_status(&control->stack, control->helper_pidfd);
 	aspw_stack_reap_helper(&control->stack);
 	if (!begun->pid) /* it may have been killed in its clone */
@@ -81,8 +81,8 @@ IN_SERVER long aspw_clone_by_helper(struct control *control)
 	const struct plan *plan = &control->plan;
 	struct stack_state *state = stack_state(&control->stack);
 
-	const int host = psys_getpid();
-	if (host <= 0)
+	const int caller_pid = psys_getpid();
+	if (caller_pid <= 0)
 		return -PSYS_EOPNOTSUPP;
 	/* A helper has no pipe to make. The end of a copy is seen by its watch, where that works. */
 	if (control->pipe == PIPE_IF_COPIED)
@@ -92,17 +92,17 @@ IN_SERVER long aspw_clone_by_helper(struct control *control)
 		return r;
 	if (!plan->owner && plan->polls_helper)
 		aspw_channel_make(control->channel);
-	control->host = host;
+	control->caller_pid = caller_pid;
 	state->ended = NOT_ENDED;
 	state->inode = 0;
 	state->abandoned[0] = state->abandoned[1] = 0;
-	state->order = state->by_group = state->survivors = state->is_cancelled = 0;
+	state->order = state->by_process_group = state->survivors = state->is_cancelled = 0;
 	state->oom_kills = 0;
 	state->memory_peak = 0;
 	state->refused = NULL;
 	state->helper_pid = 0;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
-	struct clone_call call = call_of(control);
+	struct clone_call call = clone_call_of(control);
 	r = -PSYS_ENOSYS;
 	if (plan->owner && !control->lacks_clone3) { /* such a helper may not clone for its parent */
 		state->begun.helped = AUTOREAPED;

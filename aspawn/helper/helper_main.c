@@ -40,19 +40,19 @@ static IN_HELPER bool let_go_of_files(const struct control *control, int child, 
 	struct stack_state *state = stack_state(&control->stack);
 	const bool detached = control->plan.detached;
 
-	/* The clone's, if it is not in the host's table. */
+	/* The clone's, if it is not in the caller's table. */
 	*kept = detached ? state->begun.pidfd : -1;
 	if (control->list_fd >= 0) {
 		__atomic_store_n(&state->inode, aspw_inode_of(*kept), __ATOMIC_RELEASE);
 		*kept = control->list_fd;
 		return release_files(false, kept);
 	}
-	/* In the host's table they would be descriptors of the host. */
-	const bool own_files = release_files(!detached, kept);
-	if (*kept < 0 && own_files && !clones_for_caller(control))
+	/* In the caller's table they would be descriptors of the caller. */
+	const bool has_table = release_files(!detached, kept);
+	if (*kept < 0 && has_table && !clones_for_caller(control))
 		*kept = psys_pidfd_open(child, 0);
 	__atomic_store_n(&state->inode, aspw_inode_of(*kept), __ATOMIC_RELEASE);
-	return own_files;
+	return has_table;
 }
 
 /* --- the end of the child ------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static IN_HELPER int open_sigchld(void)
 }
 
 /* Returns the number of a child, or of a tracee, that has ended; 0 if none has; or an error. */
-static IN_HELPER int next_end(int options)
+static IN_HELPER int next_exit(int options)
 {
 	struct psys_siginfo info;
 	int r;
@@ -80,7 +80,7 @@ static IN_HELPER int next_end(int options)
 				options | (int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WALL), NULL);
 		if (r == -PSYS_EINTR)
 			continue;
-		if (r < 0 || !info.u.child.pid || is_end(&info))
+		if (r < 0 || !info.u.child.pid || is_exit(&info))
 			return r < 0 ? r : info.u.child.pid;
 		if (aspw_detach(&info) < 0 && options & PSYS_WNOHANG)
 			return 0;
@@ -94,7 +94,7 @@ static IN_HELPER bool child_has_ended(int child, int options)
 	struct psys_siginfo info;
 	int pid;
 
-	while ((pid = next_end(options)) > 0 && pid != child)
+	while ((pid = next_exit(options)) > 0 && pid != child)
 		psys_waitid(PSYS_P_PID, pid, &info,
 			    (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL), NULL);
 	return pid == child;
@@ -110,9 +110,9 @@ static IN_HELPER void see_sigchld(int fd, int child)
 }
 
 /* Waits for the first end: false if the parent's process has ended before the child. Without
- * pidfds returns true at once; a child that shall die with its host then dies with the helper, and
+ * pidfds returns true at once; a child that shall die with its caller then dies with the helper, and
  * the helper with the thread that has made it. */
-static IN_HELPER bool watch_both(const struct control *control, bool own_files, int pidfd)
+static IN_HELPER bool watch_both(const struct control *control, bool has_table, int pidfd)
 {
 	enum { CHILD_FD, HOST_FD, SIGCHLD_FD, WATCHED };
 	const bool for_caller = clones_for_caller(control);
@@ -120,24 +120,24 @@ static IN_HELPER bool watch_both(const struct control *control, bool own_files, 
 	struct psys_timespec second;
 	struct psys_pollfd polled[WATCHED] = {
 		{ pidfd, PSYS_POLLIN, 0 },
-		{ own_files ? psys_pidfd_open(control->host, 0) : -1, PSYS_POLLIN, 0 },
-		{ own_files && !for_caller ? open_sigchld() : -1, PSYS_POLLIN, 0 },
+		{ has_table ? psys_pidfd_open(control->caller_pid, 0) : -1, PSYS_POLLIN, 0 },
+		{ has_table && !for_caller ? open_sigchld() : -1, PSYS_POLLIN, 0 },
 	};
 	const bool have_pidfds = polled[CHILD_FD].fd >= 0 && polled[HOST_FD].fd >= 0;
 
 	if (control->plan.dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
 	int r = current_parent();
-	if (r >= 0 && r != control->host) /* the number may be another process's by now */
+	if (r >= 0 && r != control->caller_pid) /* the number may be another process's by now */
 		return false;
 	if (!have_pidfds && (pidfd < 0 || !for_caller))
 		return true;
-	do { /* without the host's it looks now and then who its parent is */
+	do { /* without the caller's it looks now and then who its parent is */
 		second = (struct psys_timespec){ 1, 0 }; /* ppoll(2) stores what is left */
 		r = psys_ppoll(polled, WATCHED, have_pidfds ? NULL : &second, NULL, 0);
 		if (r > 0 && polled[SIGCHLD_FD].revents)
 			see_sigchld(polled[SIGCHLD_FD].fd, child);
-	} while (r == -PSYS_EINTR || (r == 0 && current_parent() == control->host) ||
+	} while (r == -PSYS_EINTR || (r == 0 && current_parent() == control->caller_pid) ||
 		 (r > 0 && !polled[CHILD_FD].revents && !polled[HOST_FD].revents));
 	return r < 0 || polled[CHILD_FD].revents;
 }
@@ -160,7 +160,7 @@ IN_HELPER bool aspw_helper_reap(struct stack_state *state, int child)
 }
 
 /* There is no child, as if it had exited with 127. */
-static IN_HELPER int fail(struct stack_state *state, int error)
+static IN_HELPER int store_no_child(struct stack_state *state, int error)
 {
 	psys_memset(&state->usage, 0, sizeof state->usage);
 	state->status = 127 << 8;
@@ -192,13 +192,13 @@ IN_HELPER int aspw_helper_enter(struct control *control)
 	return 0;
 }
 
-IN_HELPER int aspw_helper_clone(struct control *control, int error, int *kept, bool *own_files)
+IN_HELPER int aspw_helper_clone(struct control *control, int error, int *kept, bool *has_table)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const int child = error < 0 ? error : (int)aspw_try_ways(control, NULL);
 
 	if (child < 0)
-		return fail(state, child);
+		return store_no_child(state, child);
 	if (control->channel[1] >= 0 && control->has_clones_pidfd)
 		aspw_channel_send(control->channel[1], state->begun.pidfd);
 	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
@@ -207,12 +207,12 @@ IN_HELPER int aspw_helper_clone(struct control *control, int error, int *kept, b
 	 * which ends the tree. The session stays: in another session the child's own groups would
 	 * be orphaned. */
 	if (!clones_for_caller(control)) {
-		state->callers_group = psys_getpgid(0);
+		state->callers_process_group = psys_getpgid(0);
 		psys_setpgid(0, 0);
 	}
-	if (!*control->group || psys_fchdir(control->plan.group->parent) < 0)
+	if (!*control->new_cgroup || psys_fchdir(control->plan.new_cgroup->parent) < 0)
 		psys_chdir("/");
-	*own_files = let_go_of_files(control, child, kept);
+	*has_table = let_go_of_files(control, child, kept);
 	return child;
 }
 
@@ -220,20 +220,20 @@ IN_HELPER int aspw_helper_clone(struct control *control, int error, int *kept, b
  * no member of the group has a parent in another group (kernel/exit.c, kill_orphaned_pgrp). */
 IN_HELPER void aspw_helper_leave(const struct control *control)
 {
-	psys_setpgid(0, stack_state(&control->stack)->callers_group);
+	psys_setpgid(0, stack_state(&control->stack)->callers_process_group);
 }
 
 IN_HELPER int aspw_helper_main(void *block)
 {
 	struct control *control = block;
 	struct stack_state *state = stack_state(&control->stack);
-	bool own_files;
+	bool has_table;
 	int pidfd;
 
-	const int child = aspw_helper_clone(control, aspw_helper_enter(control), &pidfd, &own_files);
+	const int child = aspw_helper_clone(control, aspw_helper_enter(control), &pidfd, &has_table);
 	if (child < 0)
 		return 0;
-	const bool has_ended = watch_both(control, own_files, pidfd);
+	const bool has_ended = watch_both(control, has_table, pidfd);
 	if (!has_ended) {
 		if (control->plan.dies_with_caller)
 			aspw_send_signal(pidfd, child, PSYS_SIGKILL, false);

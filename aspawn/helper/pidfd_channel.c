@@ -12,7 +12,7 @@ struct passed {
 };
 
 /* Calls sendmsg(2) or recvmsg(2), and never waits. */
-static IN_ANY long pass(int end, struct passed *passed, size_t size, bool sends)
+static IN_ANY long pass_pidfd(int end, struct passed *passed, size_t size, bool sends)
 {
 	char byte = 0;
 	struct psys_iovec bytes = { &byte, 1 };
@@ -36,7 +36,7 @@ IN_HELPER void aspw_channel_send(int end, int pidfd)
 	const size_t size = sizeof(struct psys_cmsghdr) + sizeof pidfd;
 	struct passed passed = { { size, PSYS_SOL_SOCKET, PSYS_SCM_RIGHTS }, pidfd };
 
-	pass(end, &passed, size, true);
+	pass_pidfd(end, &passed, size, true);
 }
 
 IN_SERVER int aspw_channel_receive(int end)
@@ -44,7 +44,7 @@ IN_SERVER int aspw_channel_receive(int end)
 	struct passed passed;
 
 	passed.header.cmsg_type = 0;
-	const long r = pass(end, &passed, sizeof passed, false);
+	const long r = pass_pidfd(end, &passed, sizeof passed, false);
 	psys_close(end);
 	return r <= 0 || passed.header.cmsg_type != PSYS_SCM_RIGHTS ?
 		       -PSYS_EAGAIN :

@@ -232,7 +232,7 @@ static IN_HELPER int signal_child(struct tree *tree, int pid, int signal)
 }
 
 /* There is no list: the child, and the group that it may lead. */
-static IN_HELPER int signal_group(struct tree *tree, int signal)
+static IN_HELPER int signal_process_group(struct tree *tree, int signal)
 {
 	if (tree->is_reaped)
 		return 0;
@@ -253,7 +253,7 @@ static IN_HELPER int signal_all(struct tree *tree, int signal, bool whole)
 	list.at = list.length = 0;
 	tree->is_refused = true;
 	if (list.fd < 0 || psys_lseek(list.fd, 0, PSYS_SEEK_SET) < 0)
-		return signal_group(tree, signal);
+		return signal_process_group(tree, signal);
 	if (whole)
 		self = psys_openat(PSYS_AT_FDCWD, "/proc/self",
 				   PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
@@ -265,13 +265,13 @@ static IN_HELPER int signal_all(struct tree *tree, int signal, bool whole)
 			count += visit_process(&visit, pid, self, psys_getpid(), 1);
 	}
 	psys_close(self);
-	return pid < 0 ? signal_group(tree, signal) : count;
+	return pid < 0 ? signal_process_group(tree, signal) : count;
 }
 
 /* --- waiting ------------------------------------------------------------------------ */
 
 /* Until a child ends, the caller rings, or the time is up. */
-static IN_HELPER void doze(const struct tree *tree, int ms)
+static IN_HELPER void tree_doze(const struct tree *tree, int ms)
 {
 	const struct psys_timespec time = { ms / 1000, ms % 1000 * (int64_t)1000000 };
 	struct psys_sigset set;
@@ -287,7 +287,7 @@ static IN_HELPER void doze(const struct tree *tree, int ms)
 
 /* Reaps what has ended. Returns 0 if there is more, 1 if the child has ended and is kept, -ECHILD if
  * nothing is left, or another error. */
-static IN_HELPER int reap(struct tree *tree)
+static IN_HELPER int tree_reap(struct tree *tree)
 {
 	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL);
 	struct psys_siginfo info;
@@ -300,7 +300,7 @@ static IN_HELPER int reap(struct tree *tree)
 		const int pid = info.u.child.pid;
 		if (r < 0 || !pid)
 			return r;
-		if (!is_end(&info)) {
+		if (!is_exit(&info)) {
 			aspw_detach(&info);
 			continue;
 		}
@@ -321,14 +321,14 @@ static IN_HELPER int reap(struct tree *tree)
 /* IS_LET_GO: the child has ended, the rest goes on. IS_LEFT: nobody waits for it, or may. */
 enum fate { ENDS, IS_LET_GO, IS_LEFT };
 
-static IN_HELPER enum fate live(struct tree *tree)
+static IN_HELPER enum fate tree_live(struct tree *tree)
 {
 	const struct control *control = tree->control;
 	int64_t left_at = 0;
 
 	for (;;) {
 		tree->kill_at = DEADLINE_NEVER; /* an order may be there already */
-		const int ended = reap(tree);
+		const int ended = tree_reap(tree);
 		const int order = __atomic_load_n(&tree->state->order, __ATOMIC_ACQUIRE);
 		const int parent = current_parent();
 		if (ended < 0 && ended != -PSYS_ECHILD) /* a filter forbids to wait */
@@ -341,7 +341,7 @@ static IN_HELPER enum fate live(struct tree *tree)
 		tree->kill_at = 0;
 		if (ended)
 			return order == LET_GO ? IS_LET_GO : ENDS;
-		if (parent >= 0 && parent != control->host) {
+		if (parent >= 0 && parent != control->caller_pid) {
 			/* A SIGKILL for the caller's process group may end the program too. */
 			left_at = left_at ? left_at : aspw_deadline_in(ALIVE);
 			if (control->plan.dies_with_caller)
@@ -349,11 +349,11 @@ static IN_HELPER enum fate live(struct tree *tree)
 			if (aspw_deadline_is_past(left_at))
 				return IS_LEFT;
 		}
-		doze(tree, psys_getsid(control->host) == psys_getsid(0) ? ALIVE : LOOK);
+		tree_doze(tree, psys_getsid(control->caller_pid) == psys_getsid(0) ? ALIVE : LOOK);
 	}
 }
 
-static IN_HELPER void obey(struct tree *tree)
+static IN_HELPER void tree_obey(struct tree *tree)
 {
 	const int order = __atomic_load_n(&tree->state->order, __ATOMIC_ACQUIRE);
 
@@ -370,20 +370,20 @@ static IN_HELPER void obey(struct tree *tree)
 }
 
 /* Kills until nothing is left, or nothing ends any more. Returns how many survive. */
-static IN_HELPER int end(struct tree *tree)
+static IN_HELPER int tree_end(struct tree *tree)
 {
 	int64_t soon = 0, late = 0, last = DEADLINE_NEVER;
 	int r, rounds = 0, idle = 0;
 
 	tree->keeps_child = tree->list < 0;
-	while (obey(tree), true) {
+	while (tree_obey(tree), true) {
 		const unsigned ends = tree->ends;
 		const bool kills = aspw_deadline_is_past(tree->kill_at);
 		if (kills && tree->keeps_child) {
 			signal_all(tree, PSYS_SIGKILL, false);
 			tree->keeps_child = false;
 		}
-		r = reap(tree);
+		r = tree_reap(tree);
 		if (r < 0)
 			break;
 		if (r > 0) {
@@ -392,7 +392,7 @@ static IN_HELPER int end(struct tree *tree)
 			continue;
 		}
 		if (!kills) {
-			doze(tree, LOOK);
+			tree_doze(tree, LOOK);
 			continue;
 		}
 		/* A generation at a time is enough, unless it forks as fast as it is killed. */
@@ -407,13 +407,13 @@ static IN_HELPER int end(struct tree *tree)
 		if ((rounds > ROUNDS && aspw_deadline_is_past(last)) ||
 		    (++idle > ROUNDS && aspw_deadline_is_past(tree->is_refused ? soon : late)))
 			break;
-		doze(tree, NAP);
+		tree_doze(tree, NAP);
 	}
 	const int count = r == -PSYS_ECHILD ? 0 : signal_all(tree, 0, true);
 	return count || r == -PSYS_ECHILD ? count : 1;
 }
 
-static IN_HELPER void run(const struct control *control, int list)
+static IN_HELPER void tree_run(const struct control *control, int list)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct tree tree;
@@ -427,13 +427,13 @@ static IN_HELPER void run(const struct control *control, int list)
 	state->status = -1;
 	/* The doorbell of the caller's end, or of its thread's. */
 	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGCONT, 0, 0, 0);
-	const enum fate fate = live(&tree);
+	const enum fate fate = tree_live(&tree);
 	if (fate == ENDS)
-		state->survivors = end(&tree);
+		state->survivors = tree_end(&tree);
 	else if (fate == IS_LET_GO)
 		aspw_helper_reap(state, state->begun.pid);
 	/* The directory is the parent group's. */
-	aspw_group_remove(control, PSYS_AT_FDCWD, fate == ENDS && !state->survivors);
+	aspw_cgroup_remove(control, PSYS_AT_FDCWD, fate == ENDS && !state->survivors);
 	if (fate != ENDS || state->survivors)
 		aspw_helper_leave(control);
 	if (fate == ENDS || fate == IS_LET_GO)
@@ -455,29 +455,31 @@ static IN_HELPER int begin_tree(struct control *control)
 	struct stack_state *state = stack_state(&control->stack);
 	const int r = psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 
-	state->by_group = !can_list();
-	if (!state->by_group && control->plan.detached)
+	state->by_process_group = !can_list();
+	if (!state->by_process_group && control->plan.detached)
 		control->list_fd = open_children();
-	return r >= 0 && state->by_group && !control->plan.tree_or_group ? -PSYS_EOPNOTSUPP : r;
+	return r >= 0 && state->by_process_group && !control->plan.tree_or_group ?
+		       -PSYS_EOPNOTSUPP :
+		       r;
 }
 
 IN_HELPER int aspw_tree_main(void *block)
 {
 	struct control *control = block;
-	bool own_files;
+	bool has_table;
 	int list, r = aspw_helper_enter(control);
 
 	if (r == 0)
 		r = begin_tree(control);
 	if (r == 0)
-		r = aspw_group_make(control);
-	if (aspw_helper_clone(control, r, &list, &own_files) > 0) {
+		r = aspw_cgroup_make(control);
+	if (aspw_helper_clone(control, r, &list, &has_table) > 0) {
 		if (control->list_fd < 0)
-			list = own_files && !stack_state(&control->stack)->by_group ?
+			list = has_table && !stack_state(&control->stack)->by_process_group ?
 				       open_children() :
 				       -1;
-		run(control, list);
-	} else if (*control->group)
-		aspw_group_remove(control, control->plan.group->parent, true);
+		tree_run(control, list);
+	} else if (*control->new_cgroup)
+		aspw_cgroup_remove(control, control->plan.new_cgroup->parent, true);
 	return 0;
 }

@@ -93,8 +93,8 @@ struct received {
 };
 
 /* with_fds: otherwise the kernel closes the descriptors. */
-static IN_SERVER long receive(const struct aspawn_queue *queue, struct received *received,
-			      bool with_fds, int flags)
+static IN_SERVER long receive_message(const struct aspawn_queue *queue, struct received *received,
+				      bool with_fds, int flags)
 {
 	struct psys_iovec bytes = { &received->ticket, sizeof received->ticket };
 	struct psys_msghdr message = {
@@ -120,25 +120,25 @@ IN_SERVER bool aspw_server_skip_messages(const struct aspawn_queue *queue)
 	struct received received;
 
 	for (;;) {
-		const long r = receive(queue, &received, false, PSYS_MSG_PEEK);
+		const long r = receive_message(queue, &received, false, PSYS_MSG_PEEK);
 		if (r == -PSYS_EAGAIN)
 			return true;
 		if (!has_sender(&received)) /* the end of the socket, or of a pipe */
 			return false;
-		if (received.control.sender.pid == queue->host)
+		if (received.control.sender.pid == queue->caller_pid)
 			return true;
-		receive(queue, &received, false, 0);
+		receive_message(queue, &received, false, 0);
 	}
 }
 
 /* The job that the message belongs to; NULL: none. */
-static IN_SERVER struct job *addressee(const struct aspawn_queue *queue,
-				       const struct received *received, long size)
+static IN_SERVER struct job *find_addressee(const struct aspawn_queue *queue,
+					    const struct received *received, long size)
 {
-	struct job *job =
-		size == sizeof received->ticket && received->control.sender.pid == queue->host ?
-			queue_find(queue, received->ticket) :
-			NULL;
+	struct job *job = size == sizeof received->ticket &&
+					  received->control.sender.pid == queue->caller_pid ?
+				  queue_find(queue, received->ticket) :
+				  NULL;
 
 	return job && job->result.ticket == received->ticket ? job : NULL;
 }
@@ -147,7 +147,7 @@ static IN_SERVER struct job *addressee(const struct aspawn_queue *queue,
 static IN_SERVER int receive_next(const struct aspawn_queue *queue)
 {
 	struct received received;
-	const long size = receive(queue, &received, true, 0);
+	const long size = receive_message(queue, &received, true, 0);
 	const struct fd_control *control = &received.control.fds;
 
 	if (size < 0 || !has_sender(&received))
@@ -156,7 +156,7 @@ static IN_SERVER int receive_next(const struct aspawn_queue *queue)
 		control->header.cmsg_type == PSYS_SCM_RIGHTS ?
 			(control->header.cmsg_len - sizeof control->header) / sizeof(int) :
 			0;
-	struct job *job = addressee(queue, &received, size);
+	struct job *job = find_addressee(queue, &received, size);
 	const size_t fds = job ? job->fd_count : 0;
 	for (size_t i = 0; i < fds; i++) /* too few if the table is full: MSG_CTRUNC */
 		job->fds[i].servers = i < count ? control->fds[i] : -1;

@@ -26,7 +26,7 @@ static IN_SERVER void job_close_output(const struct aspawn_queue *queue, struct 
 	output->fd = -1;
 }
 
-/* A write beyond RLIMIT_FSIZE has raised the signal. It is blocked here, but later the thread of the host
+/* A write beyond RLIMIT_FSIZE has raised the signal. It is blocked here, but later the thread of the caller
  * that serves a local queue unblocks it. */
 static IN_SERVER void take_sigxfsz(void)
 {
@@ -72,7 +72,7 @@ static IN_CHILD void before_exec(struct prepared *prepared)
 	job->result.executed_ns = queue_now(job->queue);
 }
 
-/* Before the first use of a stack. A process that the host forks does not get what the jobs on it share with
+/* Before the first use of a stack. A process that the caller forks does not get what the jobs on it share with
  * the server, and no call of its looks at the state. */
 static IN_SERVER bool job_guard_stack(const struct Stack_t *stack)
 {
@@ -101,17 +101,17 @@ static IN_SERVER int job_find_stack(const struct aspawn_queue *queue, struct job
 	return r;
 }
 
-static IN_SERVER void add_own_actions(const struct aspawn_queue *queue, const struct job *job,
-				      struct own_actions *own)
+static IN_SERVER void add_library_actions(const struct aspawn_queue *queue, const struct job *job,
+					  struct library_actions *library)
 {
-	own->count = 0;
-	own->await_clone = false;
+	library->count = 0;
+	library->await_clone = false;
 	if (!queue->is_local)
-		aspawn_action_pdeathsig(&own->list[own->count++], PSYS_SIGKILL);
+		aspawn_action_pdeathsig(&library->list[library->count++], PSYS_SIGKILL);
 	/* The creator ignores it, but the server must not. */
 	if (queue->ignores_sigchld && job->command.flags & ASPAWN_COMMAND_INHERIT_SIGNALS)
-		aspawn_action_signal_ignore(&own->list[own->count++], PSYS_SIGCHLD);
-	aspw_add_group(own, &job->command);
+		aspawn_action_signal_ignore(&library->list[library->count++], PSYS_SIGCHLD);
+	aspw_add_process_group(library, &job->command);
 }
 
 static IN_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job,
@@ -120,7 +120,7 @@ static IN_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job
 	const int null =
 		queue->is_local ? ASPAWN_STREAM_NULL : ASPAWN_STREAM_DEFAULT; /* the server's own */
 	struct aspawn_command *command = &job->command;
-	struct own_actions own;
+	struct library_actions library;
 
 	command->std_in = job->input ? job_make_input(job) : null;
 	if (job->input && command->std_in < 0) {
@@ -130,7 +130,7 @@ static IN_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job
 	command->std_out = job->result.out ? ASPAWN_STREAM_PIPE : null;
 	if (job->result.err || command->std_err != ASPAWN_STREAM_STDOUT)
 		command->std_err = job->result.err ? ASPAWN_STREAM_PIPE : null;
-	add_own_actions(queue, job, &own);
+	add_library_actions(queue, job, &library);
 	int r = job_find_stack(queue, &job->stack);
 	if (r == 0) {
 		const struct served served = {
@@ -145,8 +145,8 @@ static IN_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job
 			.before_exec = before_exec,
 			.of = job,
 		};
-		own.served = &served;
-		r = aspw_start_with(&job->child, command, &own, failure);
+		library.served = &served;
+		r = aspw_start_with(&job->child, command, &library, failure);
 	}
 	if (job->input)
 		psys_close(command->std_in);
@@ -282,13 +282,13 @@ static IN_SERVER size_t job_kept(const struct job_output *output)
 /* --- the end ------------------------------------------------------------------------- */
 
 /* A filter may refuse all that proves the number. Nobody but the server reaps its children. */
-static IN_SERVER int job_signal(const struct job *job, int signal, bool to_group)
+static IN_SERVER int job_signal(const struct job *job, int signal, bool to_process_group)
 {
 	const int pid = job->result.pid;
-	const int r = aspw_send_signal(job->child.ended_fd, pid, signal, to_group);
+	const int r = aspw_send_signal(job->child.ended_fd, pid, signal, to_process_group);
 
 	return (r == -PSYS_EPERM || r == -PSYS_ENOSYS) && !job->queue->is_local ?
-		       psys_kill(to_group ? -pid : pid, signal) :
+		       psys_kill(to_process_group ? -pid : pid, signal) :
 		       r;
 }
 
@@ -297,7 +297,7 @@ static IN_SERVER bool job_send(struct job *job, int signal)
 {
 	if (job_is_tree(job)) {
 		const bool kills = signal == PSYS_SIGKILL;
-		aspw_order_end(&job->child, kills ? ASPAWN_GRACE_NONE : job->grace_ms);
+		aspw_order_tree_end(&job->child, kills ? ASPAWN_GRACE_NONE : job->grace_ms);
 		return !kills || aspw_kill_suspended(&job->child);
 	}
 	int r = job_signal(job, signal, true);
@@ -476,7 +476,7 @@ static IN_SERVER void job_leave_stack(struct job *job)
 	if (job_is_tree(job) ? aspw_helper_result(stack, NULL, NULL) : job->has_ended)
 		stack_is_left(stack_state(stack));
 	if (aspw_started(&job->child, failure, 0) == -PSYS_ETIMEDOUT &&
-	    child_state(&job->child)->known != EXECUTING)
+	    child_state(&job->child)->answer != EXECUTING)
 		failure->error = -PSYS_ECHILD;
 	if (failure->error && job->ended_as == ASPAWN_OUTCOME_OUT_OF_MEMORY)
 		job->ended_as = 0; /* there was no program yet */

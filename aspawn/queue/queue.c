@@ -20,7 +20,8 @@ enum {
 	MOST_JOBS = 32768,
 	MOST_BYTES_OF_JOB = 16 * 1024 * 1024,
 	/* Bytes of own actions, with their pipes, and of alignment. */
-	OWN_COPY = MOST_OWN_ACTIONS * (sizeof(struct aspawn_action) + sizeof(struct child_fd) + 16),
+	OWN_COPY = MOST_LIBRARY_ACTIONS *
+		   (sizeof(struct aspawn_action) + sizeof(struct child_fd) + 16),
 	FIRST_EVENT = 1, /* odd, as all later ones: 0 is the kernel's, when the server ends */
 	TEND_TIME = 953, /* in 2^20 ns, a little less than a second, for which threads wait */
 };
@@ -30,7 +31,7 @@ IN_SERVER int aspw_queue_check(const struct aspawn_queue *queue)
 	if (!queue)
 		return -PSYS_EINVAL;
 	if (__atomic_load_n(queue->mark, __ATOMIC_RELAXED) != QUEUE_MAGIC ||
-	    (queue->checks_pid && psys_getpid() != queue->host))
+	    (queue->checks_pid && psys_getpid() != queue->caller_pid))
 		return -PSYS_ESTALE;
 	return 0;
 }
@@ -38,9 +39,9 @@ IN_SERVER int aspw_queue_check(const struct aspawn_queue *queue)
 /* --- the server's process ------------------------------------------------------------- */
 
 /* Takes a descriptor table of the server's own, with nothing in it but what it needs, under the lowest
- * numbers: each job gets a copy of the table. The host's numbers are above 2, so that 0 to 2 can keep
+ * numbers: each job gets a copy of the table. The caller's numbers are above 2, so that 0 to 2 can keep
  * these descriptors while all others are closed. Then 0 to 2 are /dev/null. */
-static IN_SERVER int take_own_files(const struct aspawn_queue *queue, int fds[SERVER_FDS])
+static IN_SERVER int take_server_files(const struct aspawn_queue *queue, int fds[SERVER_FDS])
 {
 	const int hosts[SERVER_FDS] = { queue->wake, queue->notify, queue->servers_life };
 	int highest = 0;
@@ -83,7 +84,7 @@ static IN_SERVER int server_main(void *arg)
 	if (queue->raises_files)
 		aspw_server_raise_files(queue);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t) "aspawn-queue", 0, 0, 0);
-	int r = take_own_files(queue, fds);
+	int r = take_server_files(queue, fds);
 	if (r >= 0)
 		r = aspw_server_begin(queue, fds);
 	if (r >= 0)
@@ -117,7 +118,7 @@ static void await_ready(struct aspawn_queue *queue)
 		aspw_deadline_sleep_on(&queue->ready, 0, DEADLINE_NEVER);
 }
 
-/* The exit signal is 0: the host's wait(-1) and SIGCHLD do not know the server. Its thread pointer is
+/* The exit signal is 0: the caller's wait(-1) and SIGCHLD do not know the server. Its thread pointer is
  * its own: the creating thread may end, and its thread's memory with it. */
 static long clone_server(struct aspawn_queue *queue)
 {
@@ -150,7 +151,7 @@ static void unwatch_server(struct aspawn_queue *queue)
 }
 
 /* A socket whose messages name their sender; a pipe, by which no descriptor can be sent, where there is
- * none. Only the server keeps the end that receives: a process that the host has forked has the other. */
+ * none. Only the server keeps the end that receives: a process that the caller has forked has the other. */
 static int make_life(struct aspawn_queue *queue)
 {
 	const int on = 1;
@@ -255,7 +256,7 @@ static void forget_unborn(const struct Stack_t *stack, int64_t deadline)
 
 	if (!__atomic_load_n(&state->helper_pid, __ATOMIC_ACQUIRE))
 		__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
-	if (aspw_stack_await_end(stack, STACK_HELPER, deadline) == 0 &&
+	if (aspw_stack_await_free(stack, STACK_HELPER, deadline) == 0 &&
 	    !__atomic_load_n(&state->begun.pid, __ATOMIC_ACQUIRE))
 		stack_has_no_child(state);
 }
@@ -338,7 +339,7 @@ static void tell_of_lost(struct aspawn_queue *queue)
 }
 
 /* Called with all signals blocked, so that no handler forks. */
-static int recover(struct aspawn_queue *queue, bool restart)
+static int recover_server(struct aspawn_queue *queue, bool restart)
 {
 	int r = aspw_queue_check(queue);
 
@@ -379,11 +380,12 @@ int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 	int r = block_signals(&mask, false);
 	if (r < 0)
 		return r;
-	while ((r = recover(queue, restart)) == -PSYS_EBUSY && restart)
+	while ((r = recover_server(queue, restart)) == -PSYS_EBUSY && restart)
 		psys_nanosleep(&moment, NULL);
 	/* A submitter that found this thread here has left its job to it. */
 	while (aspw_queue_is_orphaned(queue, false) &&
-	       __atomic_load_n(&queue->submitted, __ATOMIC_SEQ_CST) && recover(queue, false) == 0)
+	       __atomic_load_n(&queue->submitted, __ATOMIC_SEQ_CST) &&
+	       recover_server(queue, false) == 0)
 		continue;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
@@ -514,11 +516,11 @@ static void close_files(const struct aspawn_queue *queue)
 		psys_close(queue->server.epoll);
 }
 
-static int note_host(struct aspawn_queue *queue)
+static int note_caller(struct aspawn_queue *queue)
 {
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
-	queue->host = psys_getpid();
+	queue->caller_pid = psys_getpid();
 	queue->clock = psys_vdso_clock();
 	queue->ignores_sigchld = !queue->is_local &&
 				 psys_rt_sigaction(PSYS_SIGCHLD, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
@@ -541,7 +543,7 @@ int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_opti
 	struct aspawn_queue *queue = map_queue(&options);
 	if (PSYS_IS_ERROR(queue))
 		return (int)(intptr_t)queue;
-	r = note_host(queue);
+	r = note_caller(queue);
 	if (r >= 0)
 		r = open_files(queue, options.flags);
 	if (r >= 0 && queue->is_local)

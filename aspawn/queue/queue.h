@@ -48,7 +48,7 @@ enum {
 	QUEUE_UNIT = 65536,
 	PRIORITIES = ASPAWN_MOST_PRIORITY + 1,
 	MOST_SENT = 253, /* descriptors of a job: the kernel's SCM_MAX_FD */
-	SERVER_FDS = 3,  /* to wake it, to notify those who poll, and the host's life */
+	SERVER_FDS = 3,  /* to wake it, to notify those who poll, and the caller's life */
 	KIND_END = 2,    /* of an event: the end of a job, or 0 or 1, one of its outputs */
 };
 
@@ -128,18 +128,18 @@ struct ring {
 /* What the server knows, or the thread that serves. */
 struct server {
 	int epoll, wake, life, notify; /* descriptors in its table */
-	int host_stat;                 /* /proc/HOST/stat, or -1 */
+	int caller_stat;               /* /proc/CALLER/stat, or -1 */
 	struct job_list waiting[PRIORITIES], running;
 	int64_t next_deadline; /* of all running jobs; INT64_MAX: none. May be too early */
 	int64_t next_start;    /* for delay_ms, and with must_wait */
-	int64_t checked_at;    /* when the server has looked if the host uses this memory */
+	int64_t checked_at;    /* when the server has looked if the caller uses this memory */
 	int64_t closes_by;     /* whatever runs then; 0: it does not close */
 	unsigned unpolled;     /* running jobs that epoll does not know all of */
 	uint32_t completed;    /* not notified yet */
 	bool is_early;         /* a job waits for next_start */
 	bool has_failed;       /* a call that it cannot do without */
 	bool must_wait; /* for a descriptor or process: until a job has ended, or next_start */
-	const struct psys_sigset *mask; /* while a thread of the host sleeps; NULL: as it is */
+	const struct psys_sigset *mask; /* while a thread of the caller sleeps; NULL: as it is */
 };
 
 /*
@@ -148,12 +148,12 @@ struct server {
  * four are sequentially consistent, or a fence is between.
  *
  *   submitted, cancels, closing           asleep          who wakes the server; server_sleep()
- *   tail of ended                         armed           aspw_queue_announce(); rearm()
- *   events, head of ended                 waiters         aspw_queue_announce(); await()
- *   submitted                             events          submit_job(); recover()
+ *   tail of ended                         armed           aspw_queue_announce(); rearm_fd()
+ *   events, head of ended                 waiters         aspw_queue_announce(); await_results()
+ *   submitted                             events          submit_job(); recover_server()
  */
 struct aspawn_queue {
-	/* These never change after the creation, except in recover(). */
+	/* These never change after the creation, except in recover_server(). */
 	uint32_t *mark;      /* QUEUE_MAGIC, wiped at a fork */
 	uint32_t bits;       /* of job numbers, the low part of tickets */
 	psys_clock_fn clock; /* NULL: a system call */
@@ -162,13 +162,13 @@ struct aspawn_queue {
 	uint32_t capacity, limit;
 	int64_t delay;            /* nanoseconds */
 	struct job_stack *stacks; /* one for each running job, in this mapping */
-	int host;                 /* pid of the creator */
+	int caller_pid;           /* pid of the creator */
 	bool is_local;
 	bool checks_pid; /* the kernel does not wipe at a fork */
 	bool ignores_sigchld, raises_files, lacks_clone3;
-	struct psys_rlimit64 files; /* of the host, for the jobs */
+	struct psys_rlimit64 files; /* of the caller, for the jobs */
 	struct psys_sigset mask;    /* of the creator, for the jobs */
-	int wake, life;             /* descriptors of the host; life: a socket, if possible */
+	int wake, life;             /* descriptors of the caller; life: a socket, if possible */
 	int notify, epoll;          /* with ASPAWN_QUEUE_FD, otherwise -1 */
 	int pidfd;                  /* of the server, in that epoll */
 	int servers_life;           /* for a server that is being made: its end of life */
@@ -317,7 +317,7 @@ int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job);
 /* Drops messages of others, up to the first of the caller's. False if the caller is gone. */
 bool aspw_server_skip_messages(const struct aspawn_queue *queue);
 
-/* Gives the server as many descriptors as the host may have; its jobs have the host's limit. */
+/* Gives the server as many descriptors as the caller may have; its jobs have the caller's limit. */
 void aspw_server_raise_files(struct aspawn_queue *queue);
 
 /* Takes the descriptors of a job from the socket, unless the server has them already. 0; -EMFILE: its table

@@ -42,8 +42,8 @@ IN_SERVER void aspw_queue_announce(struct aspawn_queue *queue, int notify, int c
 }
 
 /* Makes the descriptor of aspawn_queue_fd() unreadable; the next batch makes it readable again. A copy
- * that a handler has forked gives back what it has taken from its host. */
-static void rearm(struct aspawn_queue *queue)
+ * that a handler has forked gives back what it has taken from its caller. */
+static void rearm_fd(struct aspawn_queue *queue)
 {
 	uint64_t count;
 
@@ -122,8 +122,8 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 
 /* Takes results. Returns 0 at the end of the time; without a place for results 1 when no job waits or
  * runs. */
-static int await(struct aspawn_queue *queue, const struct aspawn_result **results, int count,
-		 int64_t timeout_ms)
+static int await_results(struct aspawn_queue *queue, const struct aspawn_result **results,
+			 int count, int64_t timeout_ms)
 {
 	const int64_t deadline = aspw_deadline_in(timeout_ms);
 	int r;
@@ -157,10 +157,11 @@ int aspawn_queue_wait(struct aspawn_queue *queue, const struct aspawn_result **r
 		return r < 0 ? r : -PSYS_EINVAL;
 	r = take_results(queue, results, count);
 	if (r < count) {
-		rearm(queue);
+		rearm_fd(queue);
 		r += take_results(queue, results + r, count - r);
 	}
-	return r > 0 ? queue_unless_copied(queue, r) : await(queue, results, count, timeout_ms);
+	return r > 0 ? queue_unless_copied(queue, r) :
+		       await_results(queue, results, count, timeout_ms);
 }
 
 int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms)
@@ -169,7 +170,7 @@ int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms)
 
 	if (r < 0)
 		return r;
-	r = await(queue, NULL, 0, timeout_ms);
+	r = await_results(queue, NULL, 0, timeout_ms);
 	if (r > 0)
 		return 0;
 	return r ? r : -PSYS_ETIMEDOUT;

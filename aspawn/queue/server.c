@@ -11,12 +11,12 @@
 #include "queue.h"
 
 /* What epoll reports: a job's number and the kind of its event, or one of these. */
-enum { OF_WAKE = 0x7ffffff0, OF_LIFE, OF_HOST };
+enum { OF_WAKE = 0x7ffffff0, OF_LIFE, OF_CALLER };
 
 enum {
 	EVENTS = 64,
 	KCMP_VM = 1,
-	CHECK_MS = 3000,     /* does the host still use this memory? */
+	CHECK_MS = 3000,     /* does the caller still use this memory? */
 	TICK_NS = 5000000,   /* for children that epoll cannot watch */
 	RETRY_NS = 50000000, /* after a shortage, unless a job ends before */
 };
@@ -199,19 +199,19 @@ static IN_SERVER void server_see_deadlines(struct aspawn_queue *queue)
 	}
 }
 
-/* --- the host --------------------------------------------------------------------------- */
+/* --- the caller --------------------------------------------------------------------------- */
 
-/* The host has exited, or executed another program: nobody will take results. */
-static IN_SERVER void server_lose_host(struct aspawn_queue *queue)
+/* The caller has exited, or executed another program: nobody will take results. */
+static IN_SERVER void server_lose_caller(struct aspawn_queue *queue)
 {
 	__atomic_store_n(&queue->closing, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Returns the text from the host's state on, which is behind the last parenthesis
+/* Returns the text from the caller's state on, which is behind the last parenthesis
  * (proc_pid_stat(5)), or "" if it is not known. */
-static IN_SERVER const char *server_host_state(const struct aspawn_queue *queue, char text[512])
+static IN_SERVER const char *server_caller_state(const struct aspawn_queue *queue, char text[512])
 {
-	const long length = psys_pread64(queue->server.host_stat, text, 511, 0);
+	const long length = psys_pread64(queue->server.caller_stat, text, 511, 0);
 	long at = length - 3;
 
 	while (at > 0 && text[at] != ')')
@@ -222,35 +222,36 @@ static IN_SERVER const char *server_host_state(const struct aspawn_queue *queue,
 	return text + at + 2;
 }
 
-/* True if the host's main thread has no memory: it has ended, or is about to, but others have not. Its
+/* True if the caller's main thread has no memory: it has ended, or is about to, but others have not. Its
  * address space is the 21st number from the state on. Without /proc reading that memory tells it. */
-static IN_SERVER bool server_host_has_no_memory(const struct aspawn_queue *queue)
+static IN_SERVER bool server_caller_has_no_memory(const struct aspawn_queue *queue)
 {
 	char text[512], byte;
 	const struct psys_iovec there = { &byte, 1 };
-	const char *at = server_host_state(queue, text);
+	const char *at = server_caller_state(queue, text);
 
 	if (!*at)
-		return psys_process_vm_readv(queue->host, &there, 1, &there, 1, 0) == -PSYS_ESRCH;
+		return psys_process_vm_readv(queue->caller_pid, &there, 1, &there, 1, 0) ==
+		       -PSYS_ESRCH;
 	for (int number = 1; number < 21 && *at; at++)
 		number += *at == ' ';
 	return *at == '0';
 }
 
-/* A forked copy of the host may hold the socket that would tell of the host's exec, or may have shut it
+/* A forked copy of the caller may hold the socket that would tell of the caller's exec, or may have shut it
  * down: that is believed only where kcmp() is not permitted. */
-static IN_SERVER void server_look_for_host(struct aspawn_queue *queue, bool is_hung_up)
+static IN_SERVER void server_look_for_caller(struct aspawn_queue *queue, bool is_hung_up)
 {
 	const int64_t now = queue_now(queue);
 
 	if (!is_hung_up && now - queue->server.checked_at < (int64_t)CHECK_MS * 1000000)
 		return;
 	queue->server.checked_at = now;
-	const int r = psys_kcmp(queue->server_pid, queue->host, KCMP_VM, 0, 0);
+	const int r = psys_kcmp(queue->server_pid, queue->caller_pid, KCMP_VM, 0, 0);
 	const int parent = psys_getppid(); /* negative: a filter forbids it */
-	if ((parent >= 0 && parent != queue->host) || (r < 0 && is_hung_up) ||
-	    (r > 0 && !server_host_has_no_memory(queue)))
-		server_lose_host(queue);
+	if ((parent >= 0 && parent != queue->caller_pid) || (r < 0 && is_hung_up) ||
+	    (r > 0 && !server_caller_has_no_memory(queue)))
+		server_lose_caller(queue);
 }
 
 /* --- events ----------------------------------------------------------------------------- */
@@ -267,10 +268,10 @@ static IN_SERVER void server_see_event(struct aspawn_queue *queue, uint32_t numb
 		if (aspw_server_skip_messages(queue))
 			return;
 		queue_unwatch(queue->server.epoll, queue->server.life);
-		server_look_for_host(queue, true);
+		server_look_for_caller(queue, true);
 		return;
-	case OF_HOST:
-		server_lose_host(queue);
+	case OF_CALLER:
+		server_lose_caller(queue);
 		return;
 	}
 	struct job *job = queue_job(queue, number);
@@ -357,7 +358,7 @@ static IN_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadline)
 			server_see_event(queue, (uint32_t)events[i].data >> 2,
 					 (unsigned)events[i].data & 3);
 	if (!queue->is_local)
-		server_look_for_host(queue, false);
+		server_look_for_caller(queue, false);
 	if (is_blind) {
 		psys_read(server->wake, &count, sizeof count);
 		aspw_server_skip_messages(queue);
@@ -422,7 +423,7 @@ static IN_SERVER bool server_run(struct aspawn_queue *queue, enum until until, i
 	}
 }
 
-/* A thread of the host handles signals while it sleeps only: elsewhere a copy that a handler forks
+/* A thread of the caller handles signals while it sleeps only: elsewhere a copy that a handler forks
  * would start jobs a second time. */
 IN_SERVER bool aspw_server_run(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
@@ -440,11 +441,11 @@ IN_SERVER bool aspw_server_run(struct aspawn_queue *queue, enum until until, int
 /* -1: there is no /proc, or it is another pid namespace's. */
 static IN_SERVER int server_open_stat(int pid)
 {
-	char path[32] = "/proc/", self[24] = "", own[24];
+	char path[32] = "/proc/", self[24] = "", number[24];
 
 	psys_readlinkat(PSYS_AT_FDCWD, "/proc/self", self, sizeof self - 1);
-	psys_i64_to_decimal(own, psys_getpid());
-	if (psys_strcmp(self, own) != 0)
+	psys_i64_to_decimal(number, psys_getpid());
+	if (psys_strcmp(self, number) != 0)
 		return -1;
 	psys_strlcpy(path + 6 + psys_i64_to_decimal(path + 6, pid), "/stat", 8);
 	int fd = psys_openat(PSYS_AT_FDCWD, path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
@@ -460,7 +461,7 @@ IN_SERVER int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER
 	server->wake = fds[0];
 	server->notify = fds[1];
 	server->life = fds[2];
-	server->host_stat = -1;
+	server->caller_stat = -1;
 	server->next_deadline = INT64_MAX;
 	for (uint32_t i = 0; i < queue->limit; i++)
 		queue->stacks[i].is_taken = false;
@@ -470,11 +471,11 @@ IN_SERVER int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER
 	const int r = queue_watch(server->epoll, server->wake, OF_WAKE);
 	if (r < 0 || queue->is_local)
 		return r;
-	const int host = psys_pidfd_open(queue->host, 0);
+	const int caller = psys_pidfd_open(queue->caller_pid, 0);
 	/* In a pid namespace of its children's the server would be init, and end it. */
-	if (psys_getppid() != queue->host)
+	if (psys_getppid() != queue->caller_pid)
 		return -PSYS_EOPNOTSUPP;
-	queue_watch(server->epoll, host, OF_HOST); /* before Linux 5.3: not there */
-	server->host_stat = server_open_stat(queue->host);
+	queue_watch(server->epoll, caller, OF_CALLER); /* before Linux 5.3: not there */
+	server->caller_stat = server_open_stat(queue->caller_pid);
 	return psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, server->life, &messages);
 }

@@ -129,14 +129,14 @@ static struct arena arena_of(const struct aspawn_queue *queue, struct job *job)
 static void fill_command(struct aspawn_queue *queue, struct job *job, struct arena *arena,
 			 struct aspawn_command *command)
 {
-	struct own_actions own;
+	struct library_actions library;
 
-	own.count = 0;
-	own.served = NULL;
-	own.await_clone = false;
+	library.count = 0;
+	library.served = NULL;
+	library.await_clone = false;
 	if (!queue->is_local && changes_credentials(command))
 		append_pdeathsig(arena, command);
-	const struct prepared *prepared = aspw_prepare(arena, command, &own);
+	const struct prepared *prepared = aspw_prepare(arena, command, &library);
 	if (!arena->error && !queue->is_local)
 		aspw_job_note_fds(job, prepared, arena);
 	if (arena->error)
@@ -290,7 +290,7 @@ static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *f
 }
 
 /* aspw_queue_check(), of a call that stores what is invalid. */
-static int check_call(const struct aspawn_queue *queue, struct aspawn_failure *failure)
+static int check_submitter(const struct aspawn_queue *queue, struct aspawn_failure *failure)
 {
 	const int r = aspw_queue_check(queue);
 
@@ -305,21 +305,21 @@ int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job 
 {
 	struct aspawn_failure unwanted, *const to = failure ? failure : &unwanted;
 	struct aspawn_command command;
-	struct aspawn_job known;
+	struct aspawn_job copy;
 	const struct job *prepared = NULL;
-	int64_t r = check_call(queue, to);
+	int64_t r = check_submitter(queue, to);
 
 	if (r == 0)
-		r = read_job(&known, from, to);
-	if (r == 0 && !known.prepared)
-		r = read_command_of_job(&command, known.command, to);
-	else if (r == 0 && !(prepared = find_prepared(queue, known.prepared)))
+		r = read_job(&copy, from, to);
+	if (r == 0 && !copy.prepared)
+		r = read_command_of_job(&command, copy.command, to);
+	else if (r == 0 && !(prepared = find_prepared(queue, copy.prepared)))
 		r = aspw_refuse(to, -PSYS_EINVAL, "job.prepared");
 	if (r == 0)
-		r = check_streams_of_job(&known, prepared ? &prepared->command : &command, to);
+		r = check_streams_of_job(&copy, prepared ? &prepared->command : &command, to);
 	if (r < 0)
 		return r;
-	const int64_t ticket = submit_job(queue, &known, &command, prepared, to);
+	const int64_t ticket = submit_job(queue, &copy, &command, prepared, to);
 	r = aspw_queue_check(queue); /* a handler may have forked */
 	return r < 0 ? r : ticket;
 }
@@ -329,7 +329,7 @@ int64_t aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_com
 {
 	struct aspawn_failure unwanted, *const to = failure ? failure : &unwanted;
 	struct aspawn_command command;
-	int r = check_call(queue, to);
+	int r = check_submitter(queue, to);
 
 	if (r == 0)
 		r = read_command_of_job(&command, from, to);

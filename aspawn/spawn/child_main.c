@@ -35,7 +35,7 @@ IN_CHILD int aspw_child_main(void *block)
 	struct control *control = block;
 	const struct request *request = &control->request;
 
-	if (!control->host) /* a helper's child inherits that */
+	if (!control->caller_pid) /* a helper's child inherits that */
 		block_signals(NULL, true);
 	__atomic_store_n(&control->progress, RUNS, __ATOMIC_RELAXED);
 	if (control->parent) /* the caller is on its way back, and may have the same processor */

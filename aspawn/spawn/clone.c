@@ -45,7 +45,8 @@ struct attempt {
 };
 
 /* True if the method can do what the way says. */
-static IN_ANY bool fits(const struct clone_method *method, const struct way *way, bool lacks_clone3)
+static IN_ANY bool method_fits(const struct clone_method *method, const struct way *way,
+			       bool lacks_clone3)
 {
 	const bool shares = method->flags & PSYS_CLONE_VM;
 
@@ -79,7 +80,7 @@ static IN_ANY uint64_t flags_of(const struct control *control, const struct atte
 			flags |= PSYS_CLONE_VFORK;
 	}
 	/* A helper may be killed at any instruction: the number is in the state all the same. */
-	if (!attempt->wants_pidfd || control->host)
+	if (!attempt->wants_pidfd || control->caller_pid)
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
 	/* clone(2) has one argument for both, which before Linux 5.2 would get the number. */
 	if (!(flags & PSYS_CLONE_PIDFD))
@@ -191,7 +192,8 @@ static IN_ANY long clone_by(struct control *control, const struct attempt *attem
 		.top = control->request.user_data,
 		.fn = aspw_child_main,
 		.arg = control,
-		.cgroup_fd = control->plan.group ? control->group_fd : control->plan.cgroup_fd,
+		.cgroup_fd =
+			control->plan.new_cgroup ? control->new_cgroup_fd : control->plan.cgroup_fd,
 	};
 	const long pid = aspw_clone_call(&call, method->clone3);
 	control->has_clones_pidfd = pid > 0 && method->clone3 && state->begun.pidfd >= 0;
@@ -221,14 +223,14 @@ IN_ANY long aspw_clone_child(struct control *control, const struct way *way)
 {
 	struct attempt attempt = {
 		.way = way,
-		.wants_pidfd =
-			control->request.wants_pidfd || (control->host && control->plan.detached),
+		.wants_pidfd = control->request.wants_pidfd ||
+			       (control->caller_pid && control->plan.detached),
 	};
 	long r = -PSYS_ENOSYS;
 
 	for (const struct clone_method *method = clone_methods; method->mode != MODE_NONE;
 	     method++) {
-		if (!fits(method, way, control->lacks_clone3))
+		if (!method_fits(method, way, control->lacks_clone3))
 			continue;
 		attempt.method = method;
 		/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */

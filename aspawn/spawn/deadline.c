@@ -9,7 +9,7 @@ enum { SECOND = 1000000000 };
 
 /* A filter may forbid clock_gettime(), as libcs read the vDSO instead. Then every time limit has
  * passed, and a wait without a limit goes on. */
-static IN_ANY int64_t now(void)
+static IN_ANY int64_t monotonic_now(void)
 {
 	struct psys_timespec time;
 
@@ -20,7 +20,7 @@ static IN_ANY int64_t now(void)
 
 IN_ANY int64_t aspw_deadline_in(int64_t ms)
 {
-	const int64_t begin = ms > 0 ? now() : 0; /* 0 has passed, whatever the time is */
+	const int64_t begin = ms > 0 ? monotonic_now() : 0; /* 0 has passed, whatever the time is */
 
 	if (ms < 0)
 		return DEADLINE_NEVER;
@@ -31,13 +31,13 @@ IN_ANY int64_t aspw_deadline_in(int64_t ms)
 
 IN_ANY bool aspw_deadline_is_past(int64_t deadline)
 {
-	return now() >= deadline;
+	return monotonic_now() >= deadline;
 }
 
 /* For a 64-bit division 32-bit compilers call a library function, which is not linked. */
 IN_ANY struct psys_timespec aspw_deadline_left(int64_t deadline)
 {
-	int64_t left = deadline == DEADLINE_NEVER ? deadline : deadline - now();
+	int64_t left = deadline == DEADLINE_NEVER ? deadline : deadline - monotonic_now();
 	struct psys_timespec time;
 
 	if (left < 0)

@@ -84,7 +84,7 @@ IN_CHILD void aspw_descriptors_close_copies(struct control *control, unsigned en
 	if (!control->plan.detached)
 		close_below(end, control->helper_pidfd);
 	close_below(end, control->caller_pidfd);
-	close_below(end, control->group_fd);
+	close_below(end, control->new_cgroup_fd);
 	close_below(end, control->list_fd);
 	close_below(end, control->channel[0]);
 	close_below(end, control->channel[1]);
@@ -123,7 +123,7 @@ static IN_CHILD bool is_own(struct control *control, int number)
 }
 
 /* All that was not copied. What is not open the action finds closed, and says so. */
-static IN_CHILD int fetch(struct control *control)
+static IN_CHILD int fetch_fds(struct control *control)
 {
 	const int pidfd = open_thread(control->plan.caller);
 	int r = pidfd < 0 ? pidfd : 0;
@@ -150,7 +150,7 @@ IN_CHILD int aspw_descriptors_unshare(struct control *control)
 	if (r < 0)
 		return r;
 	if (fetches)
-		r = fetch(control);
+		r = fetch_fds(control);
 	stack_shares_no_files(stack_state(&control->stack));
 	return r;
 }

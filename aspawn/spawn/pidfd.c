@@ -21,7 +21,7 @@ IN_ANY int aspw_child_has_ended(int pidfd, int pid)
 		r = psys_waitid(PSYS_P_PIDFD, pidfd, &info, options, NULL);
 	if (r == -PSYS_EINVAL)
 		r = psys_waitid(PSYS_P_PID, pid, &info, options, NULL);
-	return r < 0 || !info.u.child.pid || !is_end(&info) ? r : info.u.child.pid;
+	return r < 0 || !info.u.child.pid || !is_exit(&info) ? r : info.u.child.pid;
 }
 
 /* True if a filter refuses the call: the kernel itself answers EBADF for this descriptor. */
@@ -39,16 +39,16 @@ IN_ANY int aspw_signal_by_pidfd(int pidfd, int signal, unsigned flags)
 
 /* A filter's refusal hides the ESRCH of a reaped child: so waitid(2) must find the child's
  * number. */
-IN_ANY int aspw_send_signal(int pidfd, int pid, int signal, bool to_group)
+IN_ANY int aspw_send_signal(int pidfd, int pid, int signal, bool to_process_group)
 {
-	const unsigned flags = to_group ? PSYS_PIDFD_SIGNAL_PROCESS_GROUP : 0;
+	const unsigned flags = to_process_group ? PSYS_PIDFD_SIGNAL_PROCESS_GROUP : 0;
 	int r = aspw_signal_by_pidfd(pidfd, signal, flags);
 
 	if (r != -PSYS_ENOSYS && r != -PSYS_EINVAL)
 		return r;
 	r = aspw_child_has_ended(pidfd, pid);
 	if (r >= 0)
-		r = psys_kill(to_group ? -pid : pid, signal);
+		r = psys_kill(to_process_group ? -pid : pid, signal);
 	return r == -PSYS_ECHILD ? -PSYS_ESRCH : r;
 }
 

@@ -10,7 +10,7 @@
 
 /* True if the child has ended. waitid(2) also reports the stop of a tracee, although nobody has
  * asked for stops. */
-PSYS_INLINE bool is_end(const struct psys_siginfo *info)
+PSYS_INLINE bool is_exit(const struct psys_siginfo *info)
 {
 	return info->code == PSYS_CLD_EXITED || info->code == PSYS_CLD_KILLED ||
 	       info->code == PSYS_CLD_DUMPED;
@@ -42,10 +42,10 @@ int aspw_signal_by_pidfd(int pidfd, int signal, unsigned flags);
 
 /*
  * Sends a signal to a child, by its pidfd, or else by its number if that is still the child's;
- * to_group: to the process group that it leads. Returns 0, -ESRCH if the child is reaped or leads
+ * to_process_group: to the process group that it leads. Returns 0, -ESRCH if the child is reaped or leads
  * no group, -EPERM if the kernel does not permit it, or an error of waitid(2).
  */
-int aspw_send_signal(int pidfd, int pid, int signal, bool to_group);
+int aspw_send_signal(int pidfd, int pid, int signal, bool to_process_group);
 
 /*
  * Detaches from the process whose stop waitid(2) has reported, and passes on the signal of this

@@ -37,7 +37,7 @@ struct way {
 enum child_owner { OWNER_CALLER, OWNER_PRIVATE, OWNER_TREE };
 
 /* A control group to be made below the parent, by the helper of a tree; limits as of ASPAWN_NEW_CGROUP. */
-struct group_wish {
+struct cgroup_wish {
 	int parent; /* its directory */
 	uint64_t memory_max, pids_max, cpu_max;
 };
@@ -64,7 +64,7 @@ struct plan {
 	int caller;
 	struct child_fd *fds; /* the child gets these too; where parent and child find them */
 	size_t fd_count;
-	const struct group_wish *group; /* of a tree: cgroup.h; NULL: none. Where user_data is */
+	const struct cgroup_wish *new_cgroup; /* of a tree: cgroup.h; NULL: none. Where user_data is */
 	int cgroup_fd; /* that the clone joins, of version 2, unless a group is made for it; -1: none */
 	bool watch_copy;   /* where memory may be a copy, make an exec_watch */
 	void *watch_at;    /* the queue's place for it; NULL: it may be anywhere */

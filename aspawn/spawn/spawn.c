@@ -52,7 +52,7 @@ IN_SERVER struct control *aspw_spawn_begin(const struct request *request, const 
 	control->keep_below = plan->keep_below;
 	control->report = (struct child_fd){ CHILD_WRITES, false, -1, -1, -1, -1, 0, 0 };
 	control->helper_pidfd = control->caller_pidfd = -1;
-	control->group_fd = control->list_fd = control->channel[0] = control->channel[1] = -1;
+	control->new_cgroup_fd = control->list_fd = control->channel[0] = control->channel[1] = -1;
 	control->old_mask.set = request->mask;
 	state->begun = (struct begun){ .pidfd = -1 };
 	state->in_cgroup = ELSEWHERE;

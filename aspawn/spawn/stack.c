@@ -23,7 +23,7 @@ PSYS_INLINE bool is_stack(const struct Stack_t *stack)
 }
 
 /* Clears the address before it unmaps: another thread may fork in between. */
-static IN_SERVER void unmap(struct Stack_t *stack)
+static IN_SERVER void stack_unmap(struct Stack_t *stack)
 {
 	const struct Stack_t old = *stack;
 
@@ -34,7 +34,7 @@ static IN_SERVER void unmap(struct Stack_t *stack)
 }
 
 /* Maps a stack in place of the old one. */
-static IN_SERVER int map(struct Stack_t *stack, size_t size)
+static IN_SERVER int stack_map(struct Stack_t *stack, size_t size)
 {
 	char *addr = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
 			       PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS | PSYS_MAP_STACK, -1, 0);
@@ -50,7 +50,7 @@ static IN_SERVER int map(struct Stack_t *stack, size_t size)
 	((struct stack_state *)(void *)addr)->is_wiped_by_fork =
 		psys_madvise(addr, STACK_UNIT, PSYS_MADV_WIPEONFORK) >= 0;
 	if (stack->addr)
-		unmap(stack);
+		stack_unmap(stack);
 	__atomic_store_n(&stack->size, size, __ATOMIC_RELEASE);
 	__atomic_store_n(&stack->addr, addr, __ATOMIC_RELEASE);
 	return 0;
@@ -70,7 +70,7 @@ IN_SERVER int aspw_stack_reserve(struct Stack_t *stack, size_t reserved, size_t 
 	size -= size % STACK_UNIT;
 
 	if (!stack->addr || stack->size < size)
-		r = map(stack, size);
+		r = stack_map(stack, size);
 	if (r < 0)
 		return r;
 	if (__asan_unpoison_memory_region)
@@ -182,7 +182,8 @@ IN_SERVER void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, 
 	struct psys_siginfo info;
 
 	if (signal == PSYS_SIGKILL && pid && stack_control(stack)->plan.owner)
-		psys_setpgid(pid, stack_state(stack)->callers_group); /* as aspw_helper_leave() */
+		psys_setpgid(pid,
+			     stack_state(stack)->callers_process_group); /* as aspw_helper_leave() */
 	if (aspw_signal_by_pidfd(pidfd, signal, 0) == -PSYS_ENOSYS && pid &&
 	    psys_waitid(PSYS_P_PID, pid, &info,
 			(int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
@@ -226,7 +227,8 @@ IN_SERVER void aspw_stack_await_blocked(const struct control *control, enum stac
 
 IN_SERVER int aspawn_stack_wait(const struct Stack_t *stack, int64_t timeout_ms)
 {
-	return aspw_stack_await_end(stack, STACK_CHILD | STACK_HELPER, aspw_deadline_in(timeout_ms));
+	return aspw_stack_await_free(stack, STACK_CHILD | STACK_HELPER,
+				     aspw_deadline_in(timeout_ms));
 }
 
 IN_SERVER int aspawn_stack_release(struct Stack_t *stack)
@@ -234,6 +236,6 @@ IN_SERVER int aspawn_stack_release(struct Stack_t *stack)
 	const int r = stack ? aspw_stack_take_back(stack, 0) : -PSYS_EINVAL;
 
 	if (r == 0)
-		unmap(stack);
+		stack_unmap(stack);
 	return r;
 }

@@ -49,7 +49,7 @@ enum stack_use { FREE, RUNNING, SHARES_FILES };
 enum clone_mode { MODE_NONE, MODE_CLONE3, MODE_CLONE, MODE_VFORK, MODE_FORK, MODE_IMAGE };
 
 /* How far a private child is: it ends, is about to be reaped by its helper, and is reaped. */
-enum helped_end { NOT_ENDED, REAPED_NEXT, ENDED };
+enum helper_progress { NOT_ENDED, REAPED_NEXT, ENDED };
 
 /*
  *                clone          the child is there          exit (the kernel)
@@ -88,22 +88,22 @@ struct stack_state {
 	_Alignas(4) int helper;    /* enum helper_use; a futex, which the kernel clears and wakes */
 	int helper_pid;            /* 0: none, or reaped */
 	bool is_wiped_by_fork;     /* all of it is */
-	_Alignas(4) int ended;     /* enum helped_end; no byte: ARMv5 has no atomic ones */
+	_Alignas(4) int ended;     /* enum helper_progress; no byte: ARMv5 has no atomic ones */
 	int abandoned[2];          /* first children, for the caller to reap by __WCLONE; 0: none */
 	_Alignas(4) int in_cgroup; /* enum in_cgroup: if the child keeps its helper suspended */
 	/* Of the child's pidfd, the low bits; 0: not known. Another process with the same number has
 	 * another (Linux 6.9). */
 	_Alignas(4) unsigned inode;
-	_Alignas(4) int order; /* enum tree_order, of the caller to a tree's helper; a futex */
-	int callers_group;     /* process group, which the helper of a private child has left */
-	_Alignas(4) int beat;  /* counted by a tree's helper: a sign of life */
-	int by_group;          /* of a tree only the group is found that the child may lead */
-	int survivors;         /* of a tree that has ended */
-	int is_cancelled;      /* ... and was to, while its program ran */
-	int oom_kills;         /* ... in a control group of its own */
-	uint64_t memory_peak;  /* ... which had so many bytes at most */
-	const char *refused;   /* why that could not be made: the file, "mkdir" or "open" */
-	int status;            /* as of wait4(2) */
+	_Alignas(4) int order;     /* enum tree_order, of the caller to a tree's helper; a futex */
+	int callers_process_group; /* process group, which the helper of a private child has left */
+	_Alignas(4) int beat;      /* counted by a tree's helper: a sign of life */
+	int by_process_group;      /* of a tree only the group is found that the child may lead */
+	int survivors;             /* of a tree that has ended */
+	int is_cancelled;          /* ... and was to, while its program ran */
+	int oom_kills;             /* ... in a control group of its own */
+	uint64_t memory_peak;      /* ... which had so many bytes at most */
+	const char *refused;       /* why that could not be made: the file, "mkdir" or "open" */
+	int status;                /* as of wait4(2) */
 	struct psys_rusage usage;
 };
 
@@ -121,7 +121,7 @@ struct child_fd {
 	uint32_t action, last; /* ... the first and the last action that use it */
 };
 
-enum { GROUP_NAME = 32 }; /* bytes */
+enum { CGROUP_NAME = 32 }; /* bytes */
 
 /* EXECUTES: the child is about to execute the first program, or has; RUNS again if it could not. */
 enum child_progress { NOT_SEEN, RUNS, EXECUTES };
@@ -149,12 +149,12 @@ struct control {
 	bool has_clones_pidfd; /* the child's pidfd is what clone3(2) has returned, and surely its own */
 	int channel[2];        /* pidfd_channel.h: the caller's end, and the helper's; -1: none */
 	struct exec_watch *watch; /* NULL: none */
-	int host;                 /* the caller's process, if there is a helper; 0: there is none */
+	int caller_pid;           /* the caller's process, if there is a helper; 0: there is none */
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller does; its helper must not */
-	char group[GROUP_NAME];   /* that the helper has made below plan.group->parent; "": none */
-	int group_fd;             /* ... the helper's, until the child is cloned; -1: none */
-	int list_fd;              /* of the children of a tree's helper; -1: not opened yet */
+	char new_cgroup[CGROUP_NAME]; /* that the helper has made below plan.new_cgroup->parent; "": none */
+	int new_cgroup_fd;            /* ... the helper's, until the child is cloned; -1: none */
+	int list_fd;                  /* of the children of a tree's helper; -1: not opened yet */
 	union {
 		struct psys_sigset set;
 		unsigned char libc_sigset[128];
@@ -222,7 +222,7 @@ PSYS_INLINE bool stack_sleeps(struct stack_state *state, const struct psys_times
 /* True in a helper whose child is the caller's: its sibling. */
 PSYS_INLINE bool clones_for_caller(const struct control *control)
 {
-	return control->host && control->plan.owner == OWNER_CALLER;
+	return control->caller_pid && control->plan.owner == OWNER_CALLER;
 }
 
 /* Returns the address for length bytes of user data; the child's frames begin below it. */
@@ -253,7 +253,7 @@ void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, int signal
  * -ETIMEDOUT. Twice a second it continues the helper, which somebody may have stopped. */
 int aspw_stack_await(const struct Stack_t *stack, int users, int value, int64_t deadline);
 
-PSYS_INLINE int aspw_stack_await_end(const struct Stack_t *stack, int users, int64_t deadline)
+PSYS_INLINE int aspw_stack_await_free(const struct Stack_t *stack, int users, int64_t deadline)
 {
 	return aspw_stack_await(stack, users, 0, deadline);
 }

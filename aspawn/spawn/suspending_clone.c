@@ -14,7 +14,7 @@
 
 /* Until its exec the child has no exit signal, so that no wait but this sees its end: by a number that
  * is no ordinary child's (wait(2), __WCLONE). The caller's child is not the helper's to wait for. */
-static IN_ANY bool first_has_ended(const struct control *control, int pid)
+static IN_ANY bool suspending_has_ended(const struct control *control, int pid)
 {
 	struct psys_pollfd end = { stack_state(&control->stack)->begun.pidfd, PSYS_POLLIN, 0 };
 	struct psys_timespec at_once = { 0, 0 };
@@ -25,7 +25,7 @@ static IN_ANY bool first_has_ended(const struct control *control, int pid)
 	info.u.child.pid = 0;
 	psys_waitid(PSYS_P_PID, pid, &info,
 		    (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE), NULL);
-	return info.u.child.pid && is_end(&info);
+	return info.u.child.pid && is_exit(&info);
 }
 
 /* Returns when the child has left the stack. Its parent was not suspended where clone3 is missing,
@@ -36,7 +36,7 @@ static IN_ANY void await_exec(const struct control *control, int pid)
 	struct stack_state *state = stack_state(&control->stack);
 
 	while (stack_sleeps(state, &nap))
-		if (watch_has_begun(control->watch) || first_has_ended(control, pid))
+		if (watch_has_begun(control->watch) || suspending_has_ended(control, pid))
 			stack_is_left(state);
 }
 
@@ -63,7 +63,7 @@ static IN_ANY bool may_try_again(struct stack_state *state)
 }
 
 /* A child that is not the one that was wanted. The caller's is for the caller to reap. */
-static IN_ANY void abandon(const struct control *control, int pid)
+static IN_ANY void abandon_child(const struct control *control, int pid)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct psys_siginfo info;
@@ -115,7 +115,7 @@ IN_ANY long aspw_suspending_end(struct control *control, const struct way *way, 
 			state->begun.mode = executes ? MODE_IMAGE : MODE_VFORK;
 			return pid;
 		}
-		abandon(control, (int)pid);
+		abandon_child(control, (int)pid);
 		pid = -PSYS_ECHILD;
 	}
 	aspw_watch_free(&control->watch, control->plan.watch_at); /* not shared */

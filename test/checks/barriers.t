@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 cat >"$work/kept.c" <<'C'
 #include "aspawn/queue/results.c"
 void *kept(void);
-void *kept(void) { return (void *)(uintptr_t)rearm; }
+void *kept(void) { return (void *)(uintptr_t)rearm_fd; }
 C
 
 # Extended regular expressions of an instruction: a store to memory, and a full barrier.
@@ -39,8 +39,8 @@ ends_with_barrier()
 	$1 -std=c11 -ffreestanding -fno-asynchronous-unwind-tables -DPSYS_NO_UNPREFIXED \
 		-fno-stack-protector -I. -Iinclude -w -S "$work/kept.c" -o "$work/kept.s" &&
 		awk -v store="^[ \t]*($store)" -v barrier="^[ \t]*($barrier|.*[ \t]($barrier))" '
-			/^\.?rearm:/ { inside = 1 }
-			/^[ \t]*\.size[ \t]+rearm/ { inside = 0 }
+			/^\.?rearm_fd:/ { inside = 1 }
+			/^[ \t]*\.size[ \t]+rearm_fd/ { inside = 0 }
 			!inside { next }
 			{ sub(/[ \t]*(\/\/|##|# |@ |!).*/, ""); sub(/[ \t]+$/, ""); text = text $0 "\n" }
 			$0 ~ store { stored++; fenced = 0 }

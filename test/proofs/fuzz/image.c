@@ -75,7 +75,7 @@ static void compare_action(const struct aspawn_action *copy, const struct aspawn
 /* Returns a copy at another address. */
 static struct prepared *prepare(const struct aspawn_command *command)
 {
-	struct own_actions own = { .count = 0 };
+	struct library_actions own = { .count = 0 };
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 
 	aspw_prepare(&arena, command, &own);

@@ -73,7 +73,7 @@ static void read_report(struct input *input)
 
 	memset(child, 0, sizeof *child);
 	child->ended_fd = child->started_fd = -1;
-	state->report = state->own_fd = -1;
+	state->report = state->child_pidfd = -1;
 	state->pid = getpid();
 	state->copied = kind < 2;
 	if (kind == 0)

@@ -157,7 +157,7 @@ static void act(struct input *input)
 static void see_status(const uint8_t *text, size_t size)
 {
 	enum { MOST_READ = 511 };
-	const int fd = queue.server.host_stat;
+	const int fd = queue.server.caller_stat;
 	const size_t name = size % 2 ? MOST_READ - 7 : 0;
 	char line[2 * MOST_READ];
 
@@ -168,10 +168,10 @@ static void see_status(const uint8_t *text, size_t size)
 	check(ftruncate(fd, 0) == 0 && pwrite(fd, line, size, 0) == (ssize_t)size, "no file");
 	char kept[512];
 	size = size < MOST_READ ? size : MOST_READ;
-	const char *last = memrchr(line, ')', size), *state = server_host_state(&queue, kept);
+	const char *last = memrchr(line, ')', size), *state = server_caller_state(&queue, kept);
 	if (last && line + size - last >= 3)
 		check(*state == last[2], "the state is behind the last parenthesis");
-	server_host_has_no_memory(&queue);
+	server_caller_has_no_memory(&queue);
 }
 
 static void begin(char *jobs)
@@ -186,7 +186,7 @@ static void begin(char *jobs)
 	queue.capacity = JOBS;
 	queue.stride = STRIDE;
 	queue.jobs = jobs;
-	queue.host = getpid();
+	queue.caller_pid = getpid();
 	queue.servers = 1;
 	queue.events = 1;
 	check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0, "no socket");
@@ -222,7 +222,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	close(ends[1]);
 	free(jobs);
 	check(count_descriptors() == before, "descriptors are left");
-	queue.server.host_stat = status;
+	queue.server.caller_stat = status;
 	see_status(input.data, input.size);
 	return 0;
 }

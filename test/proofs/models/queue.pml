@@ -242,7 +242,7 @@ inline start_server()
 	fi
 }
 
-/* recover() */
+/* recover_server() */
 inline recover_once(restart)
 {
 	failed = false;
@@ -371,7 +371,7 @@ inline take_result()
 
 #define SEE_EVENTS d_step { seen = events; changed[me] = false }
 
-/* await() */
+/* await_results() */
 inline wait_for_result()
 {
 	waiters++;
