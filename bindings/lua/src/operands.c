@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct constant *find(const char *prefix, const char *name, size_t length)
+static const struct constant *find_constant(const char *prefix, const char *name, size_t length)
 {
 	if (strncasecmp(name, prefix, strlen(prefix)) == 0)
 		prefix = "";
@@ -29,7 +29,7 @@ double pop_number(lua_State *L, const char *what, const char *prefix, double lea
 	if (prefix && lua_isstring(L, -1) && !lua_isnumber(L, -1)) {
 		size_t length;
 		const char *name = lua_tolstring(L, -1, &length);
-		const struct constant *constant = find(prefix, name, length);
+		const struct constant *constant = find_constant(prefix, name, length);
 		value = constant ? (double)constant->value : NAN;
 	}
 	if (!(value >= least && value <= most && value == floor(value)))
