@@ -6,7 +6,6 @@
 #include <syscall/string.h>
 
 #include "../caller/start.h"
-#include "../child/close_range.h"
 #include "../spawn/clone.h"
 #include "../spawn/descriptor_table.h"
 #include "../spawn/exec_watch.h"
@@ -37,64 +36,6 @@ IN_SERVER int aspw_queue_check(const struct aspawn_queue *queue)
 }
 
 /* --- the server's process ------------------------------------------------------------- */
-
-/* Takes a descriptor table of the server's own, with nothing in it but what it needs, under the lowest
- * numbers: each job gets a copy of the table. The caller's numbers are above 2, so that 0 to 2 can keep
- * these descriptors while all others are closed. Then 0 to 2 are /dev/null. */
-static IN_SERVER int take_server_files(const struct aspawn_queue *queue, int fds[SERVER_FDS])
-{
-	const int hosts[SERVER_FDS] = { queue->wake, queue->notify, queue->servers_life };
-	int highest = 0;
-
-	for (int i = 0; i < SERVER_FDS; i++)
-		highest = hosts[i] > highest ? hosts[i] : highest;
-	int r = psys_close_range((unsigned)highest + 1, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
-	if (r < 0)
-		r = psys_unshare(PSYS_CLONE_FILES);
-	for (int i = 0; i < SERVER_FDS && r >= 0; i++)
-		r = hosts[i] < 0 ? 0 : psys_dup3(hosts[i], i, 0);
-	if (r < 0)
-		return r;
-	if (psys_close_range(SERVER_FDS, ~0U, 0) < 0)
-		aspw_close_via_proc(SERVER_FDS, INT32_MAX, false);
-	for (int i = 0; i < SERVER_FDS; i++) {
-		fds[i] = hosts[i] < 0 ? -1 : (int)psys_fcntl(i, PSYS_F_DUPFD_CLOEXEC, SERVER_FDS);
-		if (fds[i] < 0 && hosts[i] >= 0)
-			return fds[i];
-	}
-	const int null = psys_openat(PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR, 0);
-	if (null < 0)
-		return null;
-	for (int i = 0; i < SERVER_FDS; i++)
-		if (i != null)
-			psys_dup3(null, i, 0);
-	if (null >= SERVER_FDS)
-		psys_close(null);
-	return 0;
-}
-
-static IN_SERVER int server_main(void *arg)
-{
-	struct aspawn_queue *queue = arg;
-	int fds[SERVER_FDS];
-	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
-
-	block_signals(NULL, true);
-	psys_rt_sigaction(PSYS_SIGCHLD, &usual, NULL, PSYS_SIGSET_SIZE);
-	if (queue->raises_files)
-		aspw_server_raise_files(queue);
-	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t) "aspawn-queue", 0, 0, 0);
-	int r = take_server_files(queue, fds);
-	if (r >= 0)
-		r = aspw_server_begin(queue, fds);
-	if (r >= 0)
-		__atomic_add_fetch(&queue->servers, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&queue->ready, r < 0 ? r : 1, __ATOMIC_RELEASE);
-	psys_futex(&queue->ready, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
-	if (r >= 0)
-		aspw_server_run(queue, UNTIL_CLOSED, INT64_MAX);
-	return 0;
-}
 
 /* Reaps the server, which has ended. Returns the signal that has ended it, or 0. Waits by
  * __WCLONE: if somebody else has reaped the server, an ordinary child may have its number now. */
@@ -132,7 +73,7 @@ static long clone_server(struct aspawn_queue *queue)
 		.cleared_tid = &queue->events,
 		.lowest = stack,
 		.top = tls,
-		.fn = server_main,
+		.fn = aspw_server_main,
 		.arg = queue,
 		.cgroup_fd = -1,
 	};

@@ -330,6 +330,9 @@ void aspw_server_close_fds(struct aspawn_queue *queue, struct job *job);
 /* Opens what the server needs in its table, where it has these: 0 or a negative error number. */
 int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER_FDS]);
 
+/* The entry point of the server, for the clone. */
+int aspw_server_main(void *queue);
+
 enum until { UNTIL_CLOSED, UNTIL_RESULT, UNTIL_IDLE };
 
 /* Serves until there is a result, or no job any more; or until the deadline (INT64_MAX: none): true.

@@ -8,6 +8,7 @@
 #include <syscall/string.h>
 
 #include "../caller/wait.h"
+#include "../child/close_range.h"
 #include "queue.h"
 
 /* What epoll reports: a job's number and the kind of its event, or one of these. */
@@ -478,4 +479,64 @@ IN_SERVER int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER
 	queue_watch(server->epoll, caller, OF_CALLER); /* before Linux 5.3: not there */
 	server->caller_stat = server_open_stat(queue->caller_pid);
 	return psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, server->life, &messages);
+}
+
+/* --- its process --------------------------------------------------------------------- */
+
+/* Takes a descriptor table of the server's own, with nothing in it but what it needs, under the lowest
+ * numbers: each job gets a copy of the table. The caller's numbers are above 2, so that 0 to 2 can keep
+ * these descriptors while all others are closed. Then 0 to 2 are /dev/null. */
+static IN_SERVER int take_server_files(const struct aspawn_queue *queue, int fds[SERVER_FDS])
+{
+	const int callers[SERVER_FDS] = { queue->wake, queue->notify, queue->servers_life };
+	int highest = 0;
+
+	for (int i = 0; i < SERVER_FDS; i++)
+		highest = callers[i] > highest ? callers[i] : highest;
+	int r = psys_close_range((unsigned)highest + 1, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
+	if (r < 0)
+		r = psys_unshare(PSYS_CLONE_FILES);
+	for (int i = 0; i < SERVER_FDS && r >= 0; i++)
+		r = callers[i] < 0 ? 0 : psys_dup3(callers[i], i, 0);
+	if (r < 0)
+		return r;
+	if (psys_close_range(SERVER_FDS, ~0U, 0) < 0)
+		aspw_close_via_proc(SERVER_FDS, INT32_MAX, false);
+	for (int i = 0; i < SERVER_FDS; i++) {
+		fds[i] = callers[i] < 0 ? -1 : (int)psys_fcntl(i, PSYS_F_DUPFD_CLOEXEC, SERVER_FDS);
+		if (fds[i] < 0 && callers[i] >= 0)
+			return fds[i];
+	}
+	const int null = psys_openat(PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR, 0);
+	if (null < 0)
+		return null;
+	for (int i = 0; i < SERVER_FDS; i++)
+		if (i != null)
+			psys_dup3(null, i, 0);
+	if (null >= SERVER_FDS)
+		psys_close(null);
+	return 0;
+}
+
+IN_SERVER int aspw_server_main(void *arg)
+{
+	struct aspawn_queue *queue = arg;
+	int fds[SERVER_FDS];
+	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
+
+	block_signals(NULL, true);
+	psys_rt_sigaction(PSYS_SIGCHLD, &usual, NULL, PSYS_SIGSET_SIZE);
+	if (queue->raises_files)
+		aspw_server_raise_files(queue);
+	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t) "aspawn-queue", 0, 0, 0);
+	int r = take_server_files(queue, fds);
+	if (r >= 0)
+		r = aspw_server_begin(queue, fds);
+	if (r >= 0)
+		__atomic_add_fetch(&queue->servers, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&queue->ready, r < 0 ? r : 1, __ATOMIC_RELEASE);
+	psys_futex(&queue->ready, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+	if (r >= 0)
+		aspw_server_run(queue, UNTIL_CLOSED, INT64_MAX);
+	return 0;
 }
