@@ -90,7 +90,7 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP $(CPPFLAGS)
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 # After CFLAGS: a distribution asks for the stack protector there, whose canary a child cannot have.
-core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
+core := $(common) $(filter -%,$(file <aspawn/cflags)) -fPIC $($(arch).cflags) $(sanitize)
 
 sources := $(sort $(wildcard syscall/*.c aspawn/*/*.c))
 assembly := $(filter-out start,$(sort $(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S)))))
@@ -132,13 +132,13 @@ $(BUILD_DIR)/syscall/arch/%.o: syscall/arch/$(arch)/%.S $(built)
 	@mkdir -p $(@D)
 	$(CC) $(target) -Iinclude -MMD -MP -gdwarf-4 $(prefix_maps) -c $< -o $@
 
-$(sources:%.c=$(BUILD_DIR)/%.o): $(BUILD_DIR)/%.o: %.c $(built)
+$(sources:%.c=$(BUILD_DIR)/%.o): $(BUILD_DIR)/%.o: %.c aspawn/cflags $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 # The program that aspawn/child/image.h describes.
 image := $(BUILD_DIR)/aspawn/child/image/program
-image_flags := $(filter-out -MMD -MP,$(common)) -DPSYS_NO_UNPREFIXED -ffreestanding $($(arch).cflags)
+image_flags := $(filter-out -MMD -MP,$(common)) $(filter -%,$(file <aspawn/cflags)) $($(arch).cflags)
 $(image).build: aspawn/child/image/program.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(image_flags) -fsyntax-only -MMD -MP -MT $@ -MF $(image).d $<

@@ -119,9 +119,10 @@ pub fn build(b: *std.Build) void {
         while (words.next()) |flag| flags.append(b.allocator, flag) catch @panic("OOM");
     }
     const compat_flags = b.allocator.dupe([]const u8, flags.items) catch @panic("OOM");
-    flags.appendSlice(b.allocator, &.{
-        "-DPSYS_NO_UNPREFIXED", "-ffreestanding", "-fvisibility=hidden", "-fno-stack-protector",
-    }) catch @panic("OOM");
+    var options = std.mem.tokenizeScalar(u8, @embedFile("aspawn/cflags"), '\n');
+    while (options.next()) |option| {
+        if (option[0] == '-') flags.append(b.allocator, option) catch @panic("OOM");
+    }
 
     const core = coreOf(b, own, target, optimize);
     core.addCSourceFiles(.{ .files = &sources, .flags = flags.items });
