@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the library knows of a kind of action, and of an action; and failures. */
-#ifndef ACTION_INFO_H
-#define ACTION_INFO_H
+#ifndef ACTION_ACTION_INFO_H
+#define ACTION_ACTION_INFO_H
 
 #include <stdbool.h>
 

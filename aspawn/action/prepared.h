@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A prepared command, as it lies on the child's stack. */
-#ifndef COMMAND_PREPARED_H
-#define COMMAND_PREPARED_H
+#ifndef ACTION_PREPARED_H
+#define ACTION_PREPARED_H
 
 #include <aspawn/command.h>
 #include <syscall/exec.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocates memory on the child's stack, in two passes: the first measures, the second fills. */
-#ifndef COMMAND_ARENA_H
-#define COMMAND_ARENA_H
+#ifndef CALLER_ARENA_H
+#define CALLER_ARENA_H
 
 #include <stdbool.h>
 

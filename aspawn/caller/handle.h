@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The library's part of the handle of a child. */
-#ifndef COMMAND_CHILD_H
-#define COMMAND_CHILD_H
+#ifndef CALLER_HANDLE_H
+#define CALLER_HANDLE_H
 
 #include <aspawn/command.h>
 

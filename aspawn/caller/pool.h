@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A pool of stacks, which later children reuse. */
-#ifndef COMMAND_POOL_H
-#define COMMAND_POOL_H
+#ifndef CALLER_POOL_H
+#define CALLER_POOL_H
 
 #include <aspawn/command.h>
 #include <syscall/base.h>

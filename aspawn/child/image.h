@@ -27,8 +27,8 @@
  * No action runs before the image does: what one changes is never lost to an exec, and no process
  * that shares the parent's memory changes its credentials. Only the parent itself may, later.
  */
-#ifndef COMMAND_IMAGE_H
-#define COMMAND_IMAGE_H
+#ifndef CHILD_IMAGE_H
+#define CHILD_IMAGE_H
 
 #include <aspawn/version.h>
 

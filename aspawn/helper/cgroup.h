@@ -4,8 +4,8 @@
  * before it clones the child, so that the caller waits for nothing. It removes the group when nothing
  * of the tree is left. Its name, "aspawn-PID-N", has the helper's number; mkdir(2) accepts no name twice.
  */
-#ifndef ASPAWN_GROUP_H
-#define ASPAWN_GROUP_H
+#ifndef HELPER_CGROUP_H
+#define HELPER_CGROUP_H
 
 #include "../spawn/stack.h"
 

@@ -22,8 +22,8 @@
  * kernel  clears the state's word for the helper. Then the stack is free, and the helper a
  *         zombie that only a wait for __WALL or __WCLONE finds; or nothing (CLONE_AUTOREAP).
  */
-#ifndef ASPAWN_HELPER_H
-#define ASPAWN_HELPER_H
+#ifndef HELPER_HELPER_H
+#define HELPER_HELPER_H
 
 #include "../spawn/spawn.h"
 #include "../spawn/stack.h"

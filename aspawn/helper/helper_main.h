@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASPAWN_HELPER_MAIN_H
-#define ASPAWN_HELPER_MAIN_H
+#ifndef HELPER_HELPER_MAIN_H
+#define HELPER_HELPER_MAIN_H
 
 #include <stdbool.h>
 

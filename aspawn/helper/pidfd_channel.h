@@ -4,8 +4,8 @@
  * child before the caller knows its number. From Linux 6.15 on the kernel keeps the status for
  * whoever has a pidfd, also for one that lies in a socket.
  */
-#ifndef ASPAWN_PIDFD_CHANNEL_H
-#define ASPAWN_PIDFD_CHANNEL_H
+#ifndef HELPER_PIDFD_CHANNEL_H
+#define HELPER_PIDFD_CHANNEL_H
 
 /* Makes two connected sockets above 2. If it cannot, stores -1: then there is no channel. */
 void aspw_channel_make(int ends[2]);

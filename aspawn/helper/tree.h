@@ -18,8 +18,8 @@
  * lost, wakes a helper that somebody has stopped, and is allowed within a session, whoever the
  * caller is by now. In another session the helper looks every 50 ms.
  */
-#ifndef ASPAWN_TREE_H
-#define ASPAWN_TREE_H
+#ifndef HELPER_TREE_H
+#define HELPER_TREE_H
 
 #include "../spawn/stack.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the child, by the best clone method that the kernel, or a seccomp filter, allows. */
-#ifndef ASPAWN_CLONE_H
-#define ASPAWN_CLONE_H
+#ifndef SPAWN_CLONE_H
+#define SPAWN_CLONE_H
 
 #include "spawn.h"
 #include "stack.h"

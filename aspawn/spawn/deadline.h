@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Times at which a wait ends: nanoseconds of CLOCK_MONOTONIC. */
-#ifndef ASPAWN_DEADLINE_H
-#define ASPAWN_DEADLINE_H
+#ifndef SPAWN_DEADLINE_H
+#define SPAWN_DEADLINE_H
 
 #include <stdbool.h>
 

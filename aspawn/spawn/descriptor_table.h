@@ -8,8 +8,8 @@
  * forbid it, and nobody gets back to a table that was left: so the child asks first, and copies all
  * that it needs if it may not fetch.
  */
-#ifndef ASPAWN_OWN_DESCRIPTORS_H
-#define ASPAWN_OWN_DESCRIPTORS_H
+#ifndef SPAWN_DESCRIPTOR_TABLE_H
+#define SPAWN_DESCRIPTOR_TABLE_H
 
 #include "spawn.h"
 #include "stack.h"

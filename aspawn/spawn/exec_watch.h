@@ -5,8 +5,8 @@
  * it owns. At exec and exit the kernel marks the word and wakes the parent (kernel/futex/core.c,
  * exit_robust_list). The end of a pipe could come late: a sibling may have inherited the pipe.
  */
-#ifndef ASPAWN_EXEC_WATCH_H
-#define ASPAWN_EXEC_WATCH_H
+#ifndef SPAWN_EXEC_WATCH_H
+#define SPAWN_EXEC_WATCH_H
 
 #include <stdbool.h>
 

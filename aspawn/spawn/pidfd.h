@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a process asks about a child of its own, and sends to it. */
-#ifndef ASPAWN_OWN_CHILD_H
-#define ASPAWN_OWN_CHILD_H
+#ifndef SPAWN_PIDFD_H
+#define SPAWN_PIDFD_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A way in which a child may begin, and what a command plans: helper/ways.h has the ways. */
-#ifndef ASPAWN_PLAN_H
-#define ASPAWN_PLAN_H
+#ifndef SPAWN_PLAN_H
+#define SPAWN_PLAN_H
 
 #include "spawn.h"
 

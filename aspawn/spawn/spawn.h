@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The spawn primitive, as aspawn() and the commands call it. */
-#ifndef ASPAWN_SPAWN_H
-#define ASPAWN_SPAWN_H
+#ifndef SPAWN_SPAWN_H
+#define SPAWN_SPAWN_H
 
 #include <stdbool.h>
 

@@ -13,8 +13,8 @@
  * Whenever addr is not NULL, addr and size describe a mapping: another thread may fork between
  * any two instructions.
  */
-#ifndef ASPAWN_STACK_H
-#define ASPAWN_STACK_H
+#ifndef SPAWN_STACK_H
+#define SPAWN_STACK_H
 
 #include <stdbool.h>
 

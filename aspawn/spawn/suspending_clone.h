@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASPAWN_SUSPENDING_CLONE_H
-#define ASPAWN_SUSPENDING_CLONE_H
+#ifndef SPAWN_SUSPENDING_CLONE_H
+#define SPAWN_SUSPENDING_CLONE_H
 
 #include "stack.h"
 
