@@ -56,7 +56,7 @@ static IN_SERVER char *copy_variable(struct arena *arena, const char *name, cons
 
 static char *const nothing[] = { NULL };
 
-static IN_SERVER char *const *given_environment(const struct aspawn_command *command)
+PSYS_INLINE char *const *given_environment(const struct aspawn_command *command)
 {
 	if (command->envp)
 		return command->envp;

@@ -9,6 +9,7 @@
 #include "../action/syscall_class.h"
 #include "../helper/helper.h"
 #include "../helper/ways.h"
+#include "../spawn/clone.h"
 #include "../spawn/descriptor_table.h"
 #include "decide.h"
 #include "environment.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public calls of the spawn primitive: spawn.c says what happens. */
+/* The public calls of the spawn primitive: spawn.h says what happens. */
 #include <aspawn/aspawn.h>
 #include <syscall/string.h>
 #include <syscall/syscall.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs in the child: aspawn.c says in which order, and why. */
+/* What runs in the child: spawn.h says in which order, and why. */
 #include "child_main.h"
 
 #include "../marks.h"

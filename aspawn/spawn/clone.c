@@ -246,3 +246,42 @@ IN_ANY long aspw_clone_child(struct control *control, const struct way *way)
 	}
 	return r;
 }
+
+/* --- before and after a clone ----------------------------------------------------- */
+
+IN_SERVER struct control *aspw_spawn_begin(const struct request *request, const struct plan *plan,
+					   const struct Stack_t *stack)
+{
+	struct control *control = stack_control(stack);
+	struct stack_state *state = stack_state(stack);
+
+	control->stack = *stack;
+	psys_memcpy((void *)(uintptr_t)&control->request, request, sizeof *request);
+	psys_memcpy((void *)(uintptr_t)&control->plan, plan, sizeof *plan);
+	psys_memset(&control->pipe, 0, (size_t)((char *)(control + 1) - (char *)&control->pipe));
+	control->pipe = request->pipe;
+	control->lacks_clone3 = plan->lacks_clone3;
+	control->keep_below = plan->keep_below;
+	control->report = (struct child_fd){ CHILD_WRITES, false, -1, -1, -1, -1, 0, 0 };
+	control->helper_pidfd = control->caller_pidfd = -1;
+	control->new_cgroup_fd = control->list_fd = control->channel[0] = control->channel[1] = -1;
+	control->old_mask.set = request->mask;
+	state->begun = (struct begun){ .pidfd = -1 };
+	state->in_cgroup = ELSEWHERE;
+	return control;
+}
+
+IN_SERVER long aspw_spawn_end(struct control *control, long pid)
+{
+	if (pid >= 0 && control->flags & PSYS_CLONE_FILES)
+		aspw_stack_await_blocked(control, STACK_CHILD, SHARES_FILES);
+	aspw_descriptors_close(control, pid < 0);
+	if (control->caller_pidfd >= 0)
+		psys_close(control->caller_pidfd);
+	if (pid < 0) {
+		if (control->helper_pidfd >= 0)
+			psys_close(control->helper_pidfd);
+		aspw_watch_free(&control->watch, control->plan.watch_at);
+	}
+	return pid;
+}

@@ -6,6 +6,12 @@
 #include "spawn.h"
 #include "stack.h"
 
+/* Before and after the clone of a child on a reserved stack, with all signals blocked. pid is what the
+ * clone has returned: negative, and no descriptor is left. The control block has the descriptors. */
+struct control *aspw_spawn_begin(const struct request *request, const struct plan *plan,
+				 const struct Stack_t *stack);
+long aspw_spawn_end(struct control *control, long pid);
+
 /* Clones the child as the way says, by one method after another, with its pipe and its pidfd, in the caller or
  * in the helper. Returns the pid, or why there is no child. */
 long aspw_clone_child(struct control *control, const struct way *way);
