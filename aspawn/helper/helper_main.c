@@ -114,7 +114,7 @@ static IN_HELPER void see_sigchld(int fd, int child)
  * the helper with the thread that has made it. */
 static IN_HELPER bool watch_both(const struct control *control, bool has_table, int pidfd)
 {
-	enum { CHILD_FD, HOST_FD, SIGCHLD_FD, WATCHED };
+	enum { CHILD_PIDFD, CALLER_PIDFD, SIGCHLD_FD, WATCHED };
 	const bool for_caller = clones_for_caller(control);
 	const int child = stack_state(&control->stack)->begun.pid;
 	struct psys_timespec second;
@@ -123,7 +123,7 @@ static IN_HELPER bool watch_both(const struct control *control, bool has_table, 
 		{ has_table ? psys_pidfd_open(control->caller_pid, 0) : -1, PSYS_POLLIN, 0 },
 		{ has_table && !for_caller ? open_sigchld() : -1, PSYS_POLLIN, 0 },
 	};
-	const bool have_pidfds = polled[CHILD_FD].fd >= 0 && polled[HOST_FD].fd >= 0;
+	const bool have_pidfds = polled[CHILD_PIDFD].fd >= 0 && polled[CALLER_PIDFD].fd >= 0;
 
 	if (control->plan.dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
@@ -138,8 +138,8 @@ static IN_HELPER bool watch_both(const struct control *control, bool has_table, 
 		if (r > 0 && polled[SIGCHLD_FD].revents)
 			see_sigchld(polled[SIGCHLD_FD].fd, child);
 	} while (r == -PSYS_EINTR || (r == 0 && current_parent() == control->caller_pid) ||
-		 (r > 0 && !polled[CHILD_FD].revents && !polled[HOST_FD].revents));
-	return r < 0 || polled[CHILD_FD].revents;
+		 (r > 0 && !polled[CHILD_PIDFD].revents && !polled[CALLER_PIDFD].revents));
+	return r < 0 || polled[CHILD_PIDFD].revents;
 }
 
 /* Says that it reaps the child before it does: afterwards the number may be another's. */
