@@ -3,6 +3,7 @@
 # The amalgamation on this machine, in a directory with nothing else: aspawn.h, aspawn.c, aspawn.S
 # and psys.h compile alone, and programs and a shared library are made of them, with the image and
 # without. `make test-amalgamation` is the same for every target.
+. "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/../packages/amalgamation/tools.sh"
 
 # runs CALLER COMPILER FLAGS...: a program of all files, or of psys.h alone, does what it should

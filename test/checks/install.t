@@ -180,7 +180,7 @@ man_pages_fit_80_columns()
 # .TP takes one line as its tag: the second of ".BR ONE ,\n.B TWO" would begin the paragraph.
 tags_are_one_line()
 {
-	! awk '/^\.TP/ { tag = FNR + 1 } FNR == tag && /,$/ { getline; if (/^\.B/) print FILENAME ": " $0 }' doc/*.[37] | grep .
+	! awk 'FNR == 1 { tag = 0 } /^\.TP/ { tag = FNR + 1 } FNR == tag && /,$/ { getline; if (/^\.B/) print FILENAME ": " $0 }' doc/*.[37] | grep .
 }
 
 # What others have put there stays, as does what is only named like a file of the library.

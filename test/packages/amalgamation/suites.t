@@ -4,6 +4,7 @@
 # the library: without a libc, natively and under an emulator, and beside a libc with what
 # distributions compile with. Of the emulated, the tests of what depends on the architecture.
 # TARGETS="riscv64" for others of them.
+. "$(dirname "$0")/../../checks/tap.sh"
 . "$(dirname "$0")/tools.sh"
 tools/amalgamate.py "$work" || exit
 chmod 755 "$work" # tests execute the suite as other users

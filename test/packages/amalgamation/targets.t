@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The library and psys.h for every target: each file compiles alone, with no option but the
 # target's, and is what the tree is for it.
+. "$(dirname "$0")/../../checks/tap.sh"
 . "$(dirname "$0")/tools.sh"
 tools/amalgamate.py "$work" || exit
 

@@ -2,7 +2,6 @@
 # shellcheck shell=sh
 # For the tests of the amalgamation: what is asked of its files for any compiler and target.
 # They are in $work, which has nothing else that could be included.
-. "$(dirname "$0")/../../checks/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
