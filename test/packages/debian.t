@@ -3,7 +3,7 @@
 # The Debian packages: built from a clean export of HEAD by a user without privileges, in
 # a bare Debian with what Build-Depends names and nothing else; then used in another one.
 . "$(dirname "$0")/../checks/tap.sh"
-bare=$(dirname "$0")/../bare
+bare=$(dirname "$0")/bare
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 builder=$work/builder
