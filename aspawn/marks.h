@@ -14,4 +14,9 @@
 #define IN_SERVER PSYS_UNINSTRUMENTED /* in the server of a queue, or in the caller */
 #define IN_ANY PSYS_UNINSTRUMENTED    /* in each of them */
 
+/* Without optimization the compiler calls memcpy and memset to copy structures: in each file that has marks. */
+#ifndef __OPTIMIZE__
+__asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
+#endif
+
 #endif

@@ -23,12 +23,8 @@
 #include <syscall/signal.h>
 #include <syscall/syscall.h>
 
+#include "../marks.h"
 #include "plan.h"
-
-/* Without optimization the compiler calls memcpy and memset to copy structures. */
-#ifndef __OPTIMIZE__
-__asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
-#endif
 
 #define STACK_UNIT ((size_t)65536)
 #define STACK_LOWEST (2 * STACK_UNIT) /* offset of the child's part */
