@@ -302,7 +302,11 @@ func TestMemory(t *testing.T) {
 
 func TestProgramsInheritSignalsAsOfOsExec(t *testing.T) {
 	signal.Ignore(syscall.SIGALRM)
-	defer signal.Reset(syscall.SIGALRM)
+	defer func() { // Reset() leaves what Ignore() has done
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGALRM)
+		signal.Stop(signals)
+	}()
 	theirs, err := exec.Command("grep", "Sig[BI]", "/proc/self/status").Output()
 	check(t, err)
 	ours, err := Command("grep", "Sig[BI]", "/proc/self/status").Output()
