@@ -41,7 +41,7 @@ class Command(c.Structure):
                 ("pool", c.POINTER(Pool)), ("std_in", c.c_int),
                 ("std_out", c.c_int), ("std_err", c.c_int), ("owner", c.c_int),
                 ("memory", c.c_int), ("pty_rows", c.c_uint), ("pty_columns", c.c_uint),
-                ("stop_signal", c.c_int)]
+                ("stop_signal", c.c_int), ("reserved", c.c_int)]
 
 
 class Io(c.Structure):
