@@ -158,10 +158,10 @@ static IN_CHILD void reset_signals(struct control *control, const struct prepare
 	set_disposition(prepared->stop_signal, false);
 }
 
-/* Returns the ambient capabilities that actions before this index have added, a bit each. */
-static IN_CHILD uint64_t added_capabilities(const struct prepared *prepared, size_t index)
+/* Returns how many actions before this index have added an ambient capability that is there. */
+static IN_CHILD size_t added_capabilities(const struct prepared *prepared, size_t index)
 {
-	uint64_t found = 0;
+	size_t found = 0;
 
 	for (const struct aspawn_action *action = prepared->actions;
 	     action < &prepared->actions[index]; action++) {
@@ -169,7 +169,7 @@ static IN_CHILD uint64_t added_capabilities(const struct prepared *prepared, siz
 		if (action->kind == ASPAWN_ACTION_CAP_AMBIENT &&
 		    psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_IS_SET,
 			       (unsigned long)capability, 0, 0) == 1)
-			found |= UINT64_C(1) << capability;
+			found++;
 	}
 	return found;
 }
@@ -192,7 +192,7 @@ static IN_CHILD int set_user(const struct aspawn_action *action)
 /* Fails if the change takes away what ASPAWN_CAP_AMBIENT was for: the program would lack it in silence. */
 static IN_CHILD int become_user(const struct prepared *prepared, size_t index)
 {
-	const uint64_t added = added_capabilities(prepared, index);
+	const size_t added = added_capabilities(prepared, index);
 	const int r = set_user(&prepared->actions[index]);
 
 	return r >= 0 && added_capabilities(prepared, index) != added ? -PSYS_EPERM : r;
