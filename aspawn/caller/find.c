@@ -72,7 +72,7 @@ int aspawn_find(char *to, size_t size, const struct aspawn_command *command, int
 		const bool hides =
 			done->kind == ASPAWN_ACTION_CHDIR ?
 				!change_directory(to, size, &directory, done->u.chdir.path) :
-				aspw_action_info(done->kind)->hides;
+				aspw_action_infos[done->kind].hides;
 		if (hides && uncertain < 0)
 			uncertain = (int)i;
 	}
