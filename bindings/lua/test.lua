@@ -581,7 +581,8 @@ end)
 test("signals that the caller ignores", function()
 	local lines = { "sh", "-c", "trap '' USR1; exec \"$0\" -e \"$1\"", arg[-1], [[
 		local aspawn = require "aspawn"
-		local line = "grep SigIgn /proc/self/status"
+		-- Of the first 12: glibc's posix_spawn() ignores signals of its own.
+		local line = "grep SigIgn /proc/self/status | grep -o '...$'"
 		local program = { "sh", "-c", line, stdout = "pipe" }
 		io.write(aspawn.run(program).out, aspawn.popen(program):read("*a"), aspawn.popen(line):read("*a"))
 		io.stdout:flush()
@@ -589,8 +590,7 @@ test("signals that the caller ignores", function()
 		program.inherit_signals = true
 		io.write(aspawn.run(program).out)
 	]] }
-	local function mask(digit) return "SigIgn:\t0000000000000" .. digit .. "00\n" end
-	same(aspawn.run(lines).out, mask(0) .. mask(0) .. mask(2) .. mask(2) .. mask(2))
+	same(aspawn.run(lines).out, "000\n000\n200\n200\n200\n")
 end)
 
 test("children that end with the caller", function()
