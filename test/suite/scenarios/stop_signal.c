@@ -55,8 +55,13 @@ static void check_run(const struct aspawn_command *command, uint64_t flags, int 
 		.size = sizeof io, .flags = flags, .time_limit_ms = 100, .grace_ms = LONG
 	};
 
-	CHECK_EQUAL(aspawn_run(command, &io), -PSYS_ETIMEDOUT);
-	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_TIMED_OUT);
+	/* A program's own handler may not be there yet. */
+	for (; io.time_limit_ms < 20000; io.time_limit_ms *= 2) {
+		CHECK_EQUAL(aspawn_run(command, &io), -PSYS_ETIMEDOUT);
+		CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_TIMED_OUT);
+		if (io.status == status || status != 9 << 8)
+			break;
+	}
 	CHECK_EQUAL(io.status, status);
 }
 
@@ -64,6 +69,8 @@ TEST(a_run_ends_by_its_stop_signal)
 {
 	struct self self;
 
+	if (is_emulated())
+		skip("an emulator keeps signals for itself");
 	ignore_and_block_signals();
 	for (int i = 0; i < 4 * SIGNALS; i++) {
 		const int signal = signals[i / 4];
@@ -120,12 +127,19 @@ static void check_jobs(uint64_t queue_flags, int owner)
 
 		command.owner = owner;
 		command.flags = i & 1 ? ASPAWN_COMMAND_INHERIT_SIGNALS : 0;
-		const struct aspawn_job job = { .time_limit_ms = 100, .grace_ms = LONG };
-		CHECK(submit_command(queue, job, &command) > 0);
-		const struct aspawn_result *result = next_result(queue);
-		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_TIMED_OUT);
-		CHECK_EQUAL(result->status, i < SIGNALS ? status_of(signal) : 9 << 8);
-		give_back(queue, result);
+		struct aspawn_job job = { .time_limit_ms = 100, .grace_ms = LONG };
+		const int expected = i < SIGNALS ? status_of(signal) : 9 << 8;
+		int status = -1;
+		/* A program's own handler may not be there yet. */
+		for (; status != expected && job.time_limit_ms < 20000; job.time_limit_ms *= 2) {
+			CHECK(submit_command(queue, job, &command) > 0);
+			const struct aspawn_result *result = next_result(queue);
+			CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_TIMED_OUT);
+			status = result->status;
+			CHECK(status == expected || i == SIGNALS);
+			give_back(queue, result);
+		}
+		CHECK_EQUAL(status, expected);
 	}
 	close_queue(queue);
 }
