@@ -47,7 +47,7 @@ IN_ANY long aspw_try_ways(struct control *control, long (*clone_by_helper)(struc
 			continue;
 		const bool suspends = way->in_cgroup || way->memory == MEMORY_EXECUTED;
 		pid = suspends ? aspw_suspending_begin(control, way) : 0;
-		if (way->memory == MEMORY_OF_HELPER)
+		if (clone_by_helper && way->memory == MEMORY_OF_HELPER)
 			pid = clone_by_helper(control);
 		else if (pid == 0)
 			pid = aspw_clone_child(control, way);
