@@ -251,7 +251,7 @@ lint: ## clang-format, gofmt, clang-tidy, shellcheck, flake8, and checks of the 
 	flake8 $(sort $(call scripts,python3) $(call tracked,'*.py'))
 	clang-tidy --quiet --warnings-as-errors='*' $(sources) -- -std=c11 -Iinclude -ffreestanding
 	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) $(wildcard compat/preload/*.c) -- -std=c11 -Iinclude -Icompat/popen_noshell/include
-	test/prove test/checks/layering.t test/checks/conditionals.t
+	test/prove test/checks/layering.t test/checks/conditionals.py
 
 analyze: ## gcc -fanalyzer, cppcheck, ruff, mypy, clippy, go vet; test/proofs/analysis/answers.txt has what is wrong of it
 	test/prove --timer -v test/proofs/analysis/analyze.py
