@@ -433,8 +433,8 @@ static IN_SERVER bool children_stay(struct remembered *findings)
 
 /* --- how the child begins --------------------------------------------------------- */
 
-/* The child executes the image, or is cloned into its control group. The clone suspends the parent: the OOM killer
- * of the group spares who shares memory with that. */
+/* Returns the wishes that concern the child's memory. A clone into the cgroup suspends the parent, as the OOM
+ * killer of the cgroup spares a process that shares memory with one outside it. */
 static IN_SERVER unsigned wishes_of_memory(const struct aspawn_command *command,
 					   const struct requirements *needs, bool has_image)
 {

@@ -27,8 +27,8 @@ struct served {
 	void *of;
 };
 
-/* Actions of the library, before the caller's: standard streams, the group of a run, and what a job has
- * of its queue. */
+/* Actions of the library, which the child performs before the caller's: standard streams, the process group
+ * of a run, and the limits that a queue sets for its jobs. */
 enum { MOST_LIBRARY_ACTIONS = 8 };
 struct library_actions {
 	struct aspawn_action list[MOST_LIBRARY_ACTIONS];

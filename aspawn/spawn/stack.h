@@ -134,7 +134,7 @@ struct control {
 	enum report_pipe pipe;
 	bool lacks_clone3;
 	unsigned keep_below;
-	/* Of the clone that is tried, for the child to see. */
+	/* The flags and the memory of the clone that is being tried. The child reads them. */
 	uint64_t flags;
 	enum child_memory memory;
 	int progress;    /* enum child_progress, out: the parent sees it if memory is shared */
@@ -170,7 +170,8 @@ PSYS_INLINE struct control *stack_control(const struct Stack_t *stack)
 
 /* --- what becomes of the child's word ------------------------------------------------ */
 
-/* Before the clone, as the child may end before that returns. Returns the word that the kernel clears. */
+/* Marks the stack as used. Called before the clone, because the child may end before the clone returns. Returns
+ * the word that the kernel clears at the child's exec or end. */
 PSYS_INLINE int *stack_lend(struct stack_state *state, bool shares_files)
 {
 	__atomic_store_n(&state->child_word, shares_files ? SHARES_FILES : RUNNING,
