@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In which process a function may run. A function without a mark runs in the caller alone, and may be
- * instrumented. Marked functions are not: each of these processes may share the caller's memory, and
- * the thread pointer of one of its threads. test/checks/layering.t checks which functions they call.
+ * These marks say in which process a function may run. A function without a mark runs in the caller's process
+ * alone, and may be instrumented. A marked function must not be: the child, helper or server that runs it
+ * may share the caller's memory, and the thread pointer of a thread of the caller.
+ * test/checks/layering.t checks which functions a marked one calls.
  */
 #ifndef ASPAWN_MARKS_H
 #define ASPAWN_MARKS_H

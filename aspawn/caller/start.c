@@ -342,7 +342,7 @@ static IN_SERVER int reserve_child_stack(struct child_state *state,
 	return aspw_stack_reserve(&state->stack, CHILD_STACK + array, size);
 }
 
-/* Stores in the handle what has begun. pid 0: the helper's child has no number yet. */
+/* Stores the started child in the handle. If pid is 0, its helper has not cloned it yet. */
 static IN_SERVER void hand_out(struct aspawn_child *child, const struct plan *plan, int pid,
 			       bool starts_fd)
 {
@@ -367,7 +367,8 @@ static IN_SERVER void hand_out(struct aspawn_child *child, const struct plan *pl
 		aspw_note_clone(state, &state->stack);
 }
 
-/* From the terminal to the handle. What has failed is undone at the end. */
+/* Does each step of a start, from the terminal to the handle. After an error the end of this function undoes
+ * the steps before it. */
 IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 			      struct library_actions *library, struct aspawn_failure *failure)
 {

@@ -138,8 +138,9 @@ static IN_CHILD int join_new_cgroup(const struct control *control, int parent)
 	return aspw_write_text(parent, path, "0");
 }
 
-/* Servers ignore the usual signals for themselves. A program that inherited that would not end by SIGTERM,
- * nor by SIGPIPE in a pipeline. Where a filter refuses a call, the program starts all the same. */
+/* Empties the mask, and resets the signals that servers ignore for themselves: a program that inherited this
+ * would not end by SIGTERM, nor by SIGPIPE in a pipeline. If a seccomp filter refuses the reset, the program
+ * starts all the same. */
 static IN_CHILD void reset_signals(struct control *control, const struct prepared *prepared)
 {
 	static const unsigned char usual[] = { PSYS_SIGPIPE, PSYS_SIGXFSZ, PSYS_SIGCHLD,
@@ -189,7 +190,8 @@ static IN_CHILD int set_user(const struct aspawn_action *action)
 	return r;
 }
 
-/* Fails if the change takes away what ASPAWN_CAP_AMBIENT was for: the program would lack it in silence. */
+/* Changes the user. Fails if that drops a capability that an ASPAWN_CAP_AMBIENT has added: the program would
+ * lack the capability, and nobody would see an error. */
 static IN_CHILD int become_user(const struct prepared *prepared, size_t index)
 {
 	const size_t added = added_capabilities(prepared, index);

@@ -40,10 +40,11 @@ extern const struct way aspw_ways[WAYS];
 /* Returns the ways for these wishes, a bit for each row of the table. */
 unsigned aspw_ways_for(unsigned wishes);
 
-/* Tries the ways of the process that calls it, one after another. The caller gives aspw_clone_by_helper(), a
- * helper NULL. Returns the child's pid, or 0 if a helper is yet to clone it (plan->detached): the state says
- * what becomes of it. Otherwise why there is no child: -EOPNOTSUPP if there can be no helper, -EAGAIN if
- * somebody has killed it before it had cloned. */
+/* Tries, in their order, the ways of the process that calls this. As clone_by_helper the caller passes
+ * aspw_clone_by_helper(), and a helper passes NULL. Returns the child's pid, or 0 if a helper has yet to clone
+ * the child (plan->detached): then stack_state.begun tells the result. If there is no child, returns
+ * -EOPNOTSUPP if there can be no helper, -EAGAIN if somebody has killed the helper before its clone, or
+ * another error of the clone. */
 long aspw_try_ways(struct control *control, long (*clone_by_helper)(struct control *));
 
 #endif

@@ -203,11 +203,11 @@ struct aspawn_command {
 	 * columns. */
 	unsigned pty_rows, pty_columns;
 
-	/* The first signal of a time limit, of a cancellation and of a tree's end; 0: SIGTERM. Not
-	 * SIGKILL or SIGSTOP. The program begins with the default action for it, and does not block it,
-	 * also with ASPAWN_COMMAND_INHERIT_SIGNALS: nohup(1) and a shell's & ignore SIGINT and
-	 * SIGQUIT, which would then end nothing. SIGCONT follows it to the same processes, so that a
-	 * stopped program gets it too. */
+	/* The signal that a time limit, a cancellation and the end of a tree send first. 0 is SIGTERM;
+	 * SIGKILL and SIGSTOP are -EINVAL. The program begins with the default action for this signal,
+	 * and does not block it, even with ASPAWN_COMMAND_INHERIT_SIGNALS: nohup(1) and a shell's &
+	 * ignore SIGINT and SIGQUIT, which would then end nothing. SIGCONT follows to the same
+	 * processes, so that a stopped program gets the signal too. */
 	int stop_signal;
 	int reserved; /* 0 */
 };
