@@ -3,7 +3,10 @@
 #include "queues.h"
 #include "tree.h"
 
-static const int signals[] = { 0, PSYS_SIGHUP, PSYS_SIGINT, PSYS_SIGUSR1, PSYS_NSIG };
+/* MIPS has 128, but the statuses of 127 and 128 are those of a stop and of an exit. */
+enum { HIGHEST_SIGNAL = PSYS_NSIG < 126 ? PSYS_NSIG : 126 };
+
+static const int signals[] = { 0, PSYS_SIGHUP, PSYS_SIGINT, PSYS_SIGUSR1, HIGHEST_SIGNAL };
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
