@@ -54,6 +54,7 @@ struct plan {
 	 * is detached: it waits in the caller's place for the exec, and stays until the child's end. */
 	bool detached;
 	bool polls_helper; /* the caller wants a pidfd of the helper */
+	bool lacks_clone3; /* do not try it: a filter's trap would end a helper or server */
 	int stop_signal;   /* of a tree: the first signal of its end */
 	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
 	 * descriptors below keep_below; the parent waits for that. Ignored where memory may be a copy. */
@@ -66,9 +67,8 @@ struct plan {
 	size_t fd_count;
 	const struct cgroup_wish *new_cgroup; /* of a tree: cgroup.h; NULL: none. Where user_data is */
 	int cgroup_fd; /* that the clone joins, of version 2, unless a group is made for it; -1: none */
-	bool watch_copy;   /* where memory may be a copy, make an exec_watch */
-	void *watch_at;    /* the queue's place for it; NULL: it may be anywhere */
-	bool lacks_clone3; /* do not try it: a filter's trap would end a helper or server */
+	bool watch_copy; /* where memory may be a copy, make an exec_watch */
+	void *watch_at;  /* the queue's place for it; NULL: it may be anywhere */
 };
 
 #endif
