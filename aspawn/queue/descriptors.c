@@ -16,7 +16,7 @@
 
 #include "../caller/decide.h"
 #include "../caller/start.h"
-#include "queue.h"
+#include "descriptors.h"
 
 struct fd_control {
 	struct psys_cmsghdr header;

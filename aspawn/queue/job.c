@@ -3,12 +3,17 @@
 #include <syscall/string.h>
 
 #include "../action/action_info.h"
+#include "../caller/handle.h"
 #include "../caller/kill.h"
 #include "../caller/start.h"
 #include "../helper/helper.h"
+#include "../spawn/deadline.h"
 #include "../spawn/descriptor_table.h"
 #include "../spawn/pidfd.h"
-#include "queue.h"
+#include "descriptors.h"
+#include "job.h"
+#include "results.h"
+#include "server.h"
 
 enum {
 	MOST_READS = 64,    /* of one output in a row: another process may go on to write */

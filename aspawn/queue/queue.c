@@ -7,9 +7,12 @@
 
 #include "../caller/start.h"
 #include "../spawn/clone.h"
+#include "../spawn/deadline.h"
 #include "../spawn/descriptor_table.h"
 #include "../spawn/exec_watch.h"
 #include "../spawn/pidfd.h"
+#include "results.h"
+#include "server.h"
 
 enum {
 	ALL_QUEUE_FLAGS = ASPAWN_QUEUE_LOCAL | ASPAWN_QUEUE_FD,

@@ -25,12 +25,7 @@
 #include <syscall/vdso.h>
 
 #include "../marks.h"
-#include "../action/prepared.h"
-#include "../caller/arena.h"
-#include "../caller/handle.h"
-#include "../caller/start.h"
-#include "../spawn/deadline.h"
-#include "../spawn/descriptor_table.h"
+#include "../spawn/stack.h"
 
 /* The server's functions run on the memory and thread pointer of the caller's process, without
  * its threads. A build with ASPAWN_QUEUE_VISIBLE lets ThreadSanitizer see them; its queues must be
@@ -47,9 +42,6 @@ enum {
 	QUEUE_MAGIC = 0x51756575,
 	QUEUE_UNIT = 65536,
 	PRIORITIES = ASPAWN_MOST_PRIORITY + 1,
-	MOST_SENT = 253, /* descriptors of a job: the kernel's SCM_MAX_FD */
-	SERVER_FDS = 3,  /* to wake it, to notify those who poll, and the caller's life */
-	KIND_END = 2,    /* of an event: the end of a job, or 0 or 1, one of its outputs */
 };
 
 /*
@@ -277,14 +269,6 @@ PSYS_INLINE int64_t queue_now(const struct aspawn_queue *queue)
 /* 0, or why the queue cannot be used. */
 int aspw_queue_check(const struct aspawn_queue *queue);
 
-/* The result of a call during which a signal handler may have forked. */
-QUEUE_INLINE int queue_unless_copied(const struct aspawn_queue *queue, int result)
-{
-	const int r = aspw_queue_check(queue);
-
-	return r < 0 ? r : result;
-}
-
 /* Wakes a sleeping server. */
 void aspw_queue_wake(struct aspawn_queue *queue);
 
@@ -298,69 +282,5 @@ void aspw_queue_tend(struct aspawn_queue *queue, int64_t now);
 /* Continues the server, or completes the jobs of a dead one, unless another thread does. Then makes
  * a new one if wanted, or waits for the thread that does. Returns 0, or why there is no new one. */
 int aspw_queue_recover(struct aspawn_queue *queue, bool restart);
-
-/* Puts an ended job, whose result is filled, into the ended ring. */
-void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end);
-
-/* Tells waiters that jobs have ended, at least count of them, or that there is nothing to wait for; and
- * those who poll, if notify is not negative. */
-void aspw_queue_announce(struct aspawn_queue *queue, int notify, int count);
-
-/* Notes which descriptors of the caller's the actions of the job's command use. */
-void aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena);
-
-/* Sends them to the server: 0, or a negative error number; then nothing was sent. */
-int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job);
-
-/* --- the server ------------------------------------------------------------------ */
-
-/* Drops messages of others, up to the first of the caller's. False if the caller is gone. */
-bool aspw_server_skip_messages(const struct aspawn_queue *queue);
-
-/* Gives the server as many descriptors as the caller may have; its jobs have the caller's limit. */
-void aspw_server_raise_files(struct aspawn_queue *queue);
-
-/* Takes the descriptors of a job from the socket, unless the server has them already. 0; -EMFILE: its table
- * is full; -EPIPE: they were sent to a server that was killed; another error of recvmsg(2). */
-int aspw_server_receive_fds(struct aspawn_queue *queue, struct job *job);
-
-/* Closes them, also those that are still in the socket. */
-void aspw_server_close_fds(struct aspawn_queue *queue, struct job *job);
-
-/* Opens what the server needs in its table, where it has these: 0 or a negative error number. */
-int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER_FDS]);
-
-/* The entry point of the server, for the clone. */
-int aspw_server_main(void *queue);
-
-enum until { UNTIL_CLOSED, UNTIL_RESULT, UNTIL_IDLE };
-
-/* Serves until there is a result, or no job any more; or until the deadline (INT64_MAX: none): true.
- * False if the queue is closed, and no job is left. */
-bool aspw_server_run(struct aspawn_queue *queue, enum until until, int64_t deadline);
-
-/* Takes all submitted jobs, the newest first. If the server is killed here, each is either in the list or
- * JOB_TAKEN. */
-struct job *aspw_queue_take(struct aspawn_queue *queue);
-
-/* Starts a job that waits: true if it runs, or has ended as one that could not be started; false if
- * there is no descriptor or process for it now. */
-bool aspw_job_start(struct aspawn_queue *queue, struct job *job);
-
-/* kind: 0 or 1, an output to be read; or KIND_END, a process to be reaped if it has ended. */
-void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsigned kind);
-
-/* Its deadline has passed. */
-void aspw_job_expire(struct aspawn_queue *queue, struct job *job);
-
-/* Ends a running job by its stop signal, and SIGKILL after its grace; at_once: by SIGKILL. ended_as: why. */
-void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as, bool at_once);
-
-/* Fills the result and completes the job, which runs or waits no more, or is left. */
-void aspw_job_finish(struct aspawn_queue *queue, struct job *job);
-
-/* Lists. */
-void aspw_list_add(struct job_list *list, struct job *job);
-void aspw_list_remove(struct job_list *list, struct job *job);
 
 #endif

@@ -2,7 +2,9 @@
 /* What comes out of a queue: results, waits, counts, and the requests to end jobs. */
 #include <syscall/string.h>
 
-#include "queue.h"
+#include "../spawn/deadline.h"
+#include "results.h"
+#include "server.h"
 
 IN_SERVER void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end)
 {
@@ -118,6 +120,14 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 	} else {
 		sleep_on_events(queue, events, moment < deadline ? moment : deadline);
 	}
+}
+
+/* The result of a call during which a signal handler may have forked. */
+static int queue_unless_copied(const struct aspawn_queue *queue, int result)
+{
+	const int r = aspw_queue_check(queue);
+
+	return r < 0 ? r : result;
 }
 
 /* Takes results. Returns 0 at the end of the time; without a place for results 1 when no job waits or

@@ -9,7 +9,11 @@
 
 #include "../caller/wait.h"
 #include "../child/close_range.h"
-#include "queue.h"
+#include "../spawn/descriptor_table.h"
+#include "descriptors.h"
+#include "job.h"
+#include "results.h"
+#include "server.h"
 
 /* What epoll reports: a job's number and the kind of its event, or one of these. */
 enum { OF_WAKE = 0x7ffffff0, OF_LIFE, OF_CALLER };

@@ -5,7 +5,7 @@
 
 #include "../action/action_info.h"
 #include "../caller/start.h"
-#include "queue.h"
+#include "descriptors.h"
 
 enum {
 	ALL_JOB_FLAGS = ASPAWN_JOB_TAIL,

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef QUEUE_RESULTS_H
+#define QUEUE_RESULTS_H
+
+#include "queue.h"
+
+/* Puts an ended job, whose result is filled, into the ended ring. */
+void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end);
+
+/* Tells waiters that jobs have ended, at least count of them, or that there is nothing to wait for; and
+ * those who poll, if notify is not negative. */
+void aspw_queue_announce(struct aspawn_queue *queue, int notify, int count);
+
+#endif
