@@ -247,25 +247,23 @@ static void serve(void)
 
 static bool dial(void)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	struct addrinfo *addresses;
-	int error = getaddrinfo(worker.host, worker.port, &hints, &addresses), fd = -1;
+	const struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *address;
+	int error = getaddrinfo(worker.host, worker.port, &hints, &address);
 
 	if (error) {
 		fprintf(stderr, "worker: %s: %s\n", worker.host, gai_strerror(error));
 		return false;
 	}
-	for (struct addrinfo *at = addresses; at && fd < 0; at = at->ai_next) {
-		fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
-		if (fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) < 0) {
-			close(fd);
-			fd = -1;
-		}
-	}
-	freeaddrinfo(addresses);
-	if (fd < 0)
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	error = connect(fd, address->ai_addr, address->ai_addrlen);
+	freeaddrinfo(address);
+	if (error < 0) {
 		perror("worker: the server");
-	worker.to = fd < 0 ? NULL : fdopen(fd, "w");
+		close(fd);
+		return false;
+	}
+	worker.to = fdopen(fd, "w");
 	return worker.to != NULL;
 }
 

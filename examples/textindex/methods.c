@@ -113,6 +113,14 @@ static int start_posix_spawn(struct running *running, char *const filter[], cons
 
 /* ------------------------------------------------------------ vfork and fork */
 
+static void execute_filter(const struct files *files, char *const filter[])
+{
+	dup2(files->input, 0);
+	dup2(files->output[1], 1);
+	execvp(filter[0], filter);
+	_exit(127);
+}
+
 static int start_vfork(struct running *running, char *const filter[], const char *file)
 {
 	struct files files;
@@ -121,12 +129,8 @@ static int start_vfork(struct running *running, char *const filter[], const char
 	if (error)
 		return error;
 	running->pid = vfork();
-	if (running->pid == 0) {
-		dup2(files.input, 0);
-		dup2(files.output[1], 1);
-		execvp(filter[0], filter);
-		_exit(127);
-	}
+	if (running->pid == 0)
+		execute_filter(&files, filter);
 	return keep_output(running, &files, running->pid < 0 ? errno : 0);
 }
 
@@ -138,12 +142,8 @@ static int start_fork(struct running *running, char *const filter[], const char 
 	if (error)
 		return error;
 	running->pid = fork();
-	if (running->pid == 0) {
-		dup2(files.input, 0);
-		dup2(files.output[1], 1);
-		execvp(filter[0], filter);
-		_exit(127);
-	}
+	if (running->pid == 0)
+		execute_filter(&files, filter);
 	return keep_output(running, &files, running->pid < 0 ? errno : 0);
 }
 

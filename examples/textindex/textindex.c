@@ -20,11 +20,10 @@
 
 #include "methods.h"
 
-enum { MAX_FILTER_WORDS = 32, MAX_ROUNDS = 100 };
+enum { METHODS = 5, MAX_ROUNDS = 100 };
 
 static struct settings {
 	const char *method;
-	char *filter[MAX_FILTER_WORDS + 1]; /* [0] NULL: chosen by the file's name */
 	long threads, limit, resident, rounds;
 } settings = { .method = "aspawn", .rounds = 1 };
 
@@ -33,14 +32,11 @@ static struct settings {
 static struct documents {
 	char **paths;
 	size_t count, room;
-	size_t unreadable;
 } documents;
 
 static int add_document(const char *path, const struct stat *stat, int type, struct FTW *ftw)
 {
 	(void)ftw;
-	if (type == FTW_DNR || type == FTW_NS)
-		documents.unreadable++;
 	if (type != FTW_F || !S_ISREG(stat->st_mode))
 		return 0;
 	if (settings.limit && documents.count == (size_t)settings.limit)
@@ -80,7 +76,6 @@ static struct pass {
 	size_t next; /* the first document that no thread has taken */
 	struct totals totals;
 	pthread_mutex_t lock;
-	bool show_progress;
 } pass;
 
 static char *const *filter_for(const char *path)
@@ -88,8 +83,6 @@ static char *const *filter_for(const char *path)
 	static char *const gzip[] = { "gzip", "-dc", NULL }, *const cat[] = { "cat", NULL };
 	size_t length = strlen(path);
 
-	if (settings.filter[0])
-		return settings.filter;
 	return length > 3 && !strcmp(path + length - 3, ".gz") ? gzip : cat;
 }
 
@@ -114,12 +107,6 @@ static size_t count_words(int fd)
 	}
 }
 
-static void show_progress(size_t done)
-{
-	fprintf(stderr, "\r%-12s %zu of %zu documents", pass.method->name, done, documents.count);
-	fflush(stderr);
-}
-
 static void *work(void *arg)
 {
 	struct running running = { 0 };
@@ -140,8 +127,6 @@ static void *work(void *arg)
 		pass.totals.failed += error != 0;
 		if (!pass.totals.first_error)
 			pass.totals.first_error = error;
-		if (pass.show_progress && pass.totals.documents % 64 == 0)
-			show_progress(pass.totals.documents);
 		pthread_mutex_unlock(&pass.lock);
 	}
 	return arg;
@@ -161,9 +146,7 @@ static struct totals run_pass(const struct method *method)
 	long started = 0;
 	double begin = seconds_now();
 
-	pass = (struct pass){ .method = method,
-			      .lock = PTHREAD_MUTEX_INITIALIZER,
-			      .show_progress = isatty(2) };
+	pass = (struct pass){ .method = method, .lock = PTHREAD_MUTEX_INITIALIZER };
 	while (started < settings.threads &&
 	       pthread_create(&threads[started], NULL, work, NULL) == 0)
 		started++;
@@ -172,8 +155,6 @@ static struct totals run_pass(const struct method *method)
 	for (long i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 	pass.totals.seconds = seconds_now() - begin;
-	if (pass.show_progress)
-		fprintf(stderr, "\r%*s\r", 60, "");
 	return pass.totals;
 }
 
@@ -202,23 +183,7 @@ static void print_row(const char *name, const struct totals *totals, double seco
 	printf("\n");
 }
 
-/* A method is slower, or faster, than the first if it was in nearly every round, by more
- * than the twentieth part. Else there is no difference to be seen. */
-static void print_verdict(const char *name, double ratios[], long rounds)
-{
-	const double middle = median(ratios, rounds);
-	const double low = ratios[rounds / 5], high = ratios[rounds - 1 - rounds / 5];
-	const char *verdict = "as long, within the noise";
-
-	if (low > 1 && middle > 1.05)
-		verdict = "longer";
-	if (high < 1 && middle < 0.95)
-		verdict = "less";
-	printf("=> %s takes %.2f times the time of %s (rounds: %.2f to %.2f): %s\n", name, middle,
-	       methods[0].name, ratios[0], ratios[rounds - 1], verdict);
-}
-
-static double seconds[8][MAX_ROUNDS]; /* of each method */
+static double seconds[METHODS][MAX_ROUNDS]; /* of each method */
 
 static bool is_chosen(size_t method)
 {
@@ -248,10 +213,10 @@ static bool run_rounds(struct totals totals[])
 /* Returns 0, or 1 if a method's counts differ from those of the first. */
 static int run(void)
 {
-	struct totals totals[8] = { 0 };
+	struct totals totals[METHODS] = { 0 };
 	const struct totals *first = NULL;
 	const bool all = !strcmp(settings.method, "all");
-	double ratios[8][MAX_ROUNDS];
+	double ratios[METHODS][MAX_ROUNDS];
 
 	if (all) /* warm up: otherwise only the first method would read the documents from disk */
 		run_pass(&methods[0]);
@@ -271,7 +236,9 @@ static int run(void)
 	}
 	if (all && settings.rounds > 1)
 		for (size_t i = 1; i < method_count; i++)
-			print_verdict(methods[i].name, ratios[i], settings.rounds);
+			printf("=> %s takes %.2f times the time of %s (rounds: %.2f to %.2f)\n",
+			       methods[i].name, median(ratios[i], settings.rounds), methods[0].name,
+			       ratios[i][0], ratios[i][settings.rounds - 1]);
 	if (first->failed)
 		printf("%zu documents failed, the first: %s\n", first->failed,
 		       first->first_error < 0 ? "the filter failed" : strerror(first->first_error));
@@ -285,10 +252,8 @@ static int run(void)
 static const char usage[] =
 	"usage: textindex [option...] [directory...]\n"
 	"Counts the words of the documents in directories (/usr/share/doc, /usr/share/man),\n"
-	"each read through a filter program.\n"
+	"each read through a filter: gzip -dc for *.gz, else cat.\n"
 	"  --method NAME   aspawn (default), posix_spawn, vfork, fork, popen, or all: compare\n"
-	"  --filter WORDS  the filter, reading the file as its standard input\n"
-	"                  (default: gzip -dc for *.gz, else cat)\n"
 	"  --rounds N      go over the documents so often, with all the methods in turn: the\n"
 	"                  times are medians (1)\n"
 	"  --threads N     1 to 256 (default: as many as processors)\n"
@@ -308,18 +273,6 @@ static bool parse_number(const char *text, long least, long most, long *number)
 	errno = 0;
 	*number = strtol(text, &end, 10);
 	return !errno && *text && !*end && *number >= least && *number <= most;
-}
-
-static bool parse_filter(char *text)
-{
-	size_t count = 0;
-
-	for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-		if (count == MAX_FILTER_WORDS)
-			return false;
-		settings.filter[count++] = word;
-	}
-	return count > 0;
 }
 
 static bool is_method(const char *name)
@@ -348,7 +301,6 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "method", required_argument, NULL, 'm' },
-		{ "filter", required_argument, NULL, 'f' },
 		{ "rounds", required_argument, NULL, 'R' },
 		{ "threads", required_argument, NULL, 't' },
 		{ "limit", required_argument, NULL, 'l' },
@@ -367,10 +319,6 @@ int main(int argc, char **argv)
 			settings.method = optarg;
 			if (!is_method(optarg))
 				return refuse("no such method", optarg);
-			break;
-		case 'f':
-			if (!parse_filter(optarg))
-				return refuse("no filter of 1 to 32 words", optarg);
 			break;
 		case 'R':
 			if (!parse_number(optarg, 1, MAX_ROUNDS, &settings.rounds))
@@ -397,10 +345,7 @@ int main(int argc, char **argv)
 		}
 	if (find_documents(optind < argc ? argv + optind : default_directories) < 0)
 		return 1;
-	printf("%zu documents", documents.count);
-	if (documents.unreadable)
-		printf(", %zu directories or files could not be read", documents.unreadable);
-	printf(", %ld threads", settings.threads);
+	printf("%zu documents, %ld threads", documents.count, settings.threads);
 	if (settings.resident)
 		printf(", %ld MiB touched", settings.resident);
 	printf("\n");
