@@ -144,7 +144,7 @@ $(image).build: aspawn/child/image/program.c $(built)
 	$(CC) $(image_flags) -fsyntax-only -MMD -MP -MT $@ -MF $(image).d $<
 	$(CC) $(image_flags) -E -P $< | cksum | sed 's/ .*//; s/^/-DASPAWN_IMAGE_BUILD=/; s/$$/U/' >$@
 
-$(image): aspawn/child/image/aspawn-image.sh aspawn/child/image/image.ld $(image).build $(wildcard syscall/arch/$(arch)/*.S)
+$(image): aspawn/child/image/aspawn-image.sh aspawn/child/image/image.ld aspawn/cflags $(image).build $(wildcard syscall/arch/$(arch)/*.S)
 	$< $@ $(image_compiler) $(CC) $(target) $(linker) $$(cat $(image).build)
 
 $(BUILD_DIR)/aspawn/child/image.o: $(image)

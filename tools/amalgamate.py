@@ -441,6 +441,10 @@ def functions(lines, attribute):
     return re.findall(rf"^\s*{attribute} [^;()#]*?\b(\w+)\((?!\()", text, re.M)
 
 
+def core_options():
+    return re.findall(r"^-.*", (ROOT / "aspawn/cflags").read_text(), re.M)
+
+
 def version():
     text = (INCLUDE / "aspawn/version.h").read_text()
     return ".".join(re.search(rf"#define ASPAWN_VERSION_{part} (\d+)", text)[1]
@@ -490,7 +494,8 @@ def main(directory):
         text = re.sub(r"\n{3,}", "\n\n", "\n".join([head, *lines]) + "\n")
         (directory / name).write_text(text)
     shutil.copy(IMAGE / "image.ld", directory / "aspawn-image.ld")
-    shutil.copy(IMAGE / "aspawn-image.sh", directory)
+    script = Path(shutil.copy(IMAGE / "aspawn-image.sh", directory))
+    script.write_text(re.sub(r"^core=.*", f'core="{" ".join(core_options())}"', script.read_text(), flags=re.M))
 
 
 if __name__ == "__main__":

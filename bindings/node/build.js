@@ -3,12 +3,13 @@
 // build.js TO: compiles it to the file TO. With the C compiler CC (cc) and CFLAGS (-O2).
 'use strict';
 const { execFileSync, spawnSync } = require('node:child_process');
-const { mkdirSync } = require('node:fs');
+const { mkdirSync, readFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 
 const to = process.argv[2] ?? join(__dirname, 'build/aspawn.node');
 const source = join(__dirname, 'src');
 const image = join(dirname(to), 'aspawn-image');
+const core = readFileSync(join(source, 'cflags'), 'utf8').match(/^-.*/gm);
 const [compiler, ...options] = (process.env.CC || 'cc').split(' ');
 options.push(...(process.env.CFLAGS || '-O2').split(' ').filter(Boolean));
 
@@ -30,7 +31,7 @@ function build() {
 	mkdirSync(dirname(to), { recursive: true });
 	const hasImage = makesImage();
 	options.push(
-		...'-std=gnu11 -ffreestanding -fno-stack-protector -fvisibility=hidden -fPIC -Wall -Wextra'.split(' '),
+		...['-std=gnu11', ...core, '-fPIC', '-Wall', '-Wextra'],
 		// Node unloads the addons of a worker at its end; helpers and children still run this one's code.
 		...'-shared -nostdlib -Wl,-s,-z,noexecstack,-z,nodelete'.split(' '),
 		...['-I', require('node-api-headers').include_dir, '-o', to],

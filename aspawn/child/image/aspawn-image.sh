@@ -47,7 +47,9 @@ else
 	set -- "$@" "$here/program.c" -Wl,-T,"$here/image.ld"
 fi
 
+core=$(sed -n '/^-/p' "$here/../../cflags") # tools/amalgamate.py replaces this
+
 rm -f "$image"
-"$@" -std=c11 -DPSYS_NO_UNPREFIXED -Oz -g0 -w -ffreestanding -fno-stack-protector -ffunction-sections \
-	-fno-asynchronous-unwind-tables "$position" -static -nostdlib -no-pie \
+# shellcheck disable=SC2086 # a word each
+"$@" -std=c11 $core -Oz -g0 -w -fno-asynchronous-unwind-tables "$position" -static -nostdlib -no-pie \
 	-Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s -o "$image" ${libgcc:+"$libgcc"}

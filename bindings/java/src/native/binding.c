@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PSYS_NO_UNPREFIXED
 #include "aspawn.h"
 
 #define MAYBE_UNUSED __attribute__((unused))
