@@ -8,39 +8,26 @@
 #ifndef PSYS_M68K_NUMBERS_H
 #define PSYS_M68K_NUMBERS_H
 
+#include "../shared/nonarm.h"
 #include "../shared/classic32.h"
+#include "../shared/m68k.h"
 
 #define PSYS_NR_waitpid 7
 #define PSYS_NR_time 13
 #define PSYS_NR_chown16 16
 #define PSYS_NR_oldstat 18
-#define PSYS_NR_umount 22
 #define PSYS_NR_stime 25
-#define PSYS_NR_alarm 27
 #define PSYS_NR_oldfstat 28
-#define PSYS_NR_utime 30
-#define PSYS_NR_signal 48
 #define PSYS_NR_sgetmask 68
 #define PSYS_NR_ssetmask 69
 #define PSYS_NR_getrlimit 76
 #define PSYS_NR_select 82
 #define PSYS_NR_oldlstat 84
-#define PSYS_NR_readdir 89
-#define PSYS_NR_mmap 90
-#define PSYS_NR_socketcall 102
-#define PSYS_NR_ipc 117
 #define PSYS_NR_cacheflush 123
-#define PSYS_NR_create_module 127
-#define PSYS_NR_get_kernel_syms 130
 #define PSYS_NR_getpagesize 166
-#define PSYS_NR_query_module 167
 #define PSYS_NR_lchown16 182
-#define PSYS_NR_getpmsg 188
-#define PSYS_NR_putpmsg 189
 #define PSYS_NR_chown 198
 #define PSYS_NR_lchown 212
-#define PSYS_NR_pivot_root 217
-#define PSYS_NR_getdents64 220
 #define PSYS_NR_gettid 221
 #define PSYS_NR_tkill 222
 #define PSYS_NR_setxattr 223
@@ -69,16 +56,10 @@
 #define PSYS_NR_fadvise64 246
 #define PSYS_NR_exit_group 247
 #define PSYS_NR_lookup_dcookie 248
-#define PSYS_NR_epoll_create 249
-#define PSYS_NR_epoll_ctl 250
-#define PSYS_NR_epoll_wait 251
 #define PSYS_NR_remap_file_pages 252
 #define PSYS_NR_set_tid_address 253
-#define PSYS_NR_timer_create 254
 #define PSYS_NR_timer_settime_time32 255
 #define PSYS_NR_timer_gettime_time32 256
-#define PSYS_NR_timer_getoverrun 257
-#define PSYS_NR_timer_delete 258
 #define PSYS_NR_clock_settime_time32 259
 #define PSYS_NR_clock_gettime_time32 260
 #define PSYS_NR_clock_getres_time32 261
@@ -88,48 +69,15 @@
 #define PSYS_NR_tgkill 265
 #define PSYS_NR_utimes 266
 #define PSYS_NR_fadvise64_64 267
-#define PSYS_NR_mbind 268
-#define PSYS_NR_get_mempolicy 269
-#define PSYS_NR_set_mempolicy 270
-#define PSYS_NR_mq_open 271
-#define PSYS_NR_mq_unlink 272
 #define PSYS_NR_mq_timedsend_time32 273
 #define PSYS_NR_mq_timedreceive_time32 274
-#define PSYS_NR_mq_notify 275
-#define PSYS_NR_mq_getsetattr 276
 #define PSYS_NR_waitid 277
 #define PSYS_NR_add_key 279
 #define PSYS_NR_request_key 280
 #define PSYS_NR_keyctl 281
-#define PSYS_NR_ioprio_set 282
-#define PSYS_NR_ioprio_get 283
-#define PSYS_NR_inotify_init 284
-#define PSYS_NR_inotify_add_watch 285
-#define PSYS_NR_inotify_rm_watch 286
-#define PSYS_NR_migrate_pages 287
-#define PSYS_NR_openat 288
-#define PSYS_NR_mkdirat 289
-#define PSYS_NR_mknodat 290
-#define PSYS_NR_fchownat 291
-#define PSYS_NR_futimesat 292
 #define PSYS_NR_fstatat64 293
-#define PSYS_NR_unlinkat 294
-#define PSYS_NR_renameat 295
-#define PSYS_NR_linkat 296
-#define PSYS_NR_symlinkat 297
-#define PSYS_NR_readlinkat 298
-#define PSYS_NR_fchmodat 299
-#define PSYS_NR_faccessat 300
 #define PSYS_NR_pselect6_time32 301
 #define PSYS_NR_ppoll_time32 302
-#define PSYS_NR_unshare 303
-#define PSYS_NR_set_robust_list 304
-#define PSYS_NR_get_robust_list 305
-#define PSYS_NR_splice 306
-#define PSYS_NR_sync_file_range 307
-#define PSYS_NR_tee 308
-#define PSYS_NR_vmsplice 309
-#define PSYS_NR_move_pages 310
 #define PSYS_NR_sched_setaffinity 311
 #define PSYS_NR_sched_getaffinity 312
 #define PSYS_NR_kexec_load 313
@@ -145,7 +93,6 @@
 #define PSYS_NR_signalfd4 323
 #define PSYS_NR_eventfd2 324
 #define PSYS_NR_epoll_create1 325
-#define PSYS_NR_dup3 326
 #define PSYS_NR_pipe2 327
 #define PSYS_NR_inotify_init1 328
 #define PSYS_NR_preadv 329
@@ -198,21 +145,10 @@
 #define PSYS_NR_copy_file_range 376
 #define PSYS_NR_preadv2 377
 #define PSYS_NR_pwritev2 378
-#define PSYS_NR_statx 379
 #define PSYS_NR_seccomp 380
 #define PSYS_NR_pkey_mprotect 381
 #define PSYS_NR_pkey_alloc 382
 #define PSYS_NR_pkey_free 383
 #define PSYS_NR_rseq 384
-#define PSYS_NR_semget 393
-#define PSYS_NR_semctl 394
-#define PSYS_NR_shmget 395
-#define PSYS_NR_shmctl 396
-#define PSYS_NR_shmat 397
-#define PSYS_NR_shmdt 398
-#define PSYS_NR_msgget 399
-#define PSYS_NR_msgsnd 400
-#define PSYS_NR_msgrcv 401
-#define PSYS_NR_msgctl 402
 
 #endif

@@ -6,27 +6,20 @@
 #ifndef PSYS_I386_SHARED_NUMBERS_H
 #define PSYS_I386_SHARED_NUMBERS_H
 
+#include "../nonarm.h"
 #include "../classic32.h"
 
 #define PSYS_NR_waitpid 7
 #define PSYS_NR_time 13
 #define PSYS_NR_lchown16 16
 #define PSYS_NR_oldstat 18
-#define PSYS_NR_umount 22
 #define PSYS_NR_stime 25
-#define PSYS_NR_alarm 27
 #define PSYS_NR_oldfstat 28
-#define PSYS_NR_utime 30
-#define PSYS_NR_signal 48
 #define PSYS_NR_sgetmask 68
 #define PSYS_NR_ssetmask 69
 #define PSYS_NR_getrlimit 76
 #define PSYS_NR_oldlstat 84
-#define PSYS_NR_readdir 89
-#define PSYS_NR_mmap 90
-#define PSYS_NR_socketcall 102
 #define PSYS_NR_olduname 109
-#define PSYS_NR_ipc 117
 #define PSYS_NR_chown16 182
 #define PSYS_NR_lchown 198
 #define PSYS_NR_chown 212
@@ -136,15 +129,5 @@
 #define PSYS_NR_rt_tgsigqueueinfo 335
 #define PSYS_NR_perf_event_open 336
 #define PSYS_NR_statx 383
-#define PSYS_NR_semget 393
-#define PSYS_NR_semctl 394
-#define PSYS_NR_shmget 395
-#define PSYS_NR_shmctl 396
-#define PSYS_NR_shmat 397
-#define PSYS_NR_shmdt 398
-#define PSYS_NR_msgget 399
-#define PSYS_NR_msgsnd 400
-#define PSYS_NR_msgrcv 401
-#define PSYS_NR_msgctl 402
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef PSYS_POWERPC_SHARED_NUMBERS_H
 #define PSYS_POWERPC_SHARED_NUMBERS_H
 
-#include "../classic.h"
+#include "../nonarm.h"
 
 #define PSYS_NR_restart_syscall 0
 #define PSYS_NR_waitpid 7
@@ -14,20 +14,16 @@
 #define PSYS_NR_lchown 16
 #define PSYS_NR_break 17
 #define PSYS_NR_oldstat 18
-#define PSYS_NR_umount 22
 #define PSYS_NR_setuid 23
 #define PSYS_NR_getuid 24
 #define PSYS_NR_stime 25
-#define PSYS_NR_alarm 27
 #define PSYS_NR_oldfstat 28
-#define PSYS_NR_utime 30
 #define PSYS_NR_stty 31
 #define PSYS_NR_gtty 32
 #define PSYS_NR_ftime 35
 #define PSYS_NR_prof 44
 #define PSYS_NR_setgid 46
 #define PSYS_NR_getgid 47
-#define PSYS_NR_signal 48
 #define PSYS_NR_geteuid 49
 #define PSYS_NR_getegid 50
 #define PSYS_NR_lock 53
@@ -43,17 +39,13 @@
 #define PSYS_NR_setgroups 81
 #define PSYS_NR_select 82
 #define PSYS_NR_oldlstat 84
-#define PSYS_NR_readdir 89
-#define PSYS_NR_mmap 90
 #define PSYS_NR_fchown 95
 #define PSYS_NR_profil 98
 #define PSYS_NR_ioperm 101
-#define PSYS_NR_socketcall 102
 #define PSYS_NR_olduname 109
 #define PSYS_NR_iopl 110
 #define PSYS_NR_idle 112
 #define PSYS_NR_vm86 113
-#define PSYS_NR_ipc 117
 #define PSYS_NR_modify_ldt 123
 #define PSYS_NR_create_module 127
 #define PSYS_NR_get_kernel_syms 130
@@ -259,15 +251,5 @@
 #define PSYS_NR_pkey_free 385
 #define PSYS_NR_pkey_mprotect 386
 #define PSYS_NR_rseq 387
-#define PSYS_NR_semget 393
-#define PSYS_NR_semctl 394
-#define PSYS_NR_shmget 395
-#define PSYS_NR_shmctl 396
-#define PSYS_NR_shmat 397
-#define PSYS_NR_shmdt 398
-#define PSYS_NR_msgget 399
-#define PSYS_NR_msgsnd 400
-#define PSYS_NR_msgrcv 401
-#define PSYS_NR_msgctl 402
 
 #endif
