@@ -26,7 +26,7 @@ static bool is_kept(const struct scratch *scratch)
 	return scratch >= kept && scratch < kept + COUNT;
 }
 
-static bool take(struct scratch *scratch)
+static bool take_scratch(struct scratch *scratch)
 {
 	return !__atomic_load_n(&scratch->taken, __ATOMIC_RELAXED) &&
 	       !__atomic_exchange_n(&scratch->taken, true, __ATOMIC_ACQUIRE);
@@ -72,7 +72,7 @@ int aspawn_compat_enter(struct section *section)
 	section->own = (struct scratch){ .memory = NULL };
 	section->scratch = &section->own;
 	for (struct scratch *scratch = kept; scratch < kept + COUNT; scratch++)
-		if (take(scratch)) {
+		if (take_scratch(scratch)) {
 			section->scratch = scratch;
 			break;
 		}

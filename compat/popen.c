@@ -48,7 +48,7 @@ struct mode {
 	bool reads, cloexec;
 };
 
-static bool parse(const char *text, struct mode *mode)
+static bool parse_mode(const char *text, struct mode *mode)
 {
 	bool writes = false;
 
@@ -144,7 +144,7 @@ FILE *popen(const char *command, const char *text)
 	const int before = errno;
 	int state;
 
-	if (!parse(text, &mode)) {
+	if (!parse_mode(text, &mode)) {
 		errno = EINVAL;
 		return NULL;
 	}

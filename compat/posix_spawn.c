@@ -49,7 +49,7 @@ static struct file_actions *list_of(posix_spawn_file_actions_t *list)
 	return (struct file_actions *)(void *)list;
 }
 
-static int add(posix_spawn_file_actions_t *to, struct aspawn_action action)
+static int add_action(posix_spawn_file_actions_t *to, struct aspawn_action action)
 {
 	struct file_actions *list = list_of(to);
 
@@ -68,7 +68,7 @@ static int add(posix_spawn_file_actions_t *to, struct aspawn_action action)
 /* POSIX: fails with EBADF if the descriptor is negative, or OPEN_MAX or more. */
 static int add_with_fd(posix_spawn_file_actions_t *to, int fd, struct aspawn_action action)
 {
-	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add(to, action);
+	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add_action(to, action);
 }
 
 /* Returns the address of the action's path member, or NULL if the action has none. */
@@ -87,7 +87,7 @@ static int add_path(posix_spawn_file_actions_t *to, struct aspawn_action action)
 	if (!path)
 		return ENOMEM;
 	*path_of(&action) = path;
-	int error = add(to, action);
+	int error = add_action(to, action);
 	if (error)
 		free(path);
 	return error;
@@ -155,7 +155,7 @@ int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *list, int 
 {
 	const struct aspawn_action action = ASPAWN_FCHDIR(fd);
 
-	return fd < 0 ? EBADF : add(list, action); /* fchdir() checks the upper limit */
+	return fd < 0 ? EBADF : add_action(list, action); /* fchdir() checks the upper limit */
 }
 
 /* The names of POSIX.1-2024 and newer libcs. */
@@ -216,12 +216,12 @@ static ASPAWN_CHILD int set_param(void *param)
 	return psys_sched_setparam(0, param);
 }
 
-static void append(struct attributes *attributes, struct aspawn_action action)
+static void add_attribute(struct attributes *attributes, struct aspawn_action action)
 {
 	attributes->actions[attributes->count++] = action;
 }
 
-static int scheduling(struct attributes *attributes, const posix_spawnattr_t *attr, int flags)
+static int add_scheduling(struct attributes *attributes, const posix_spawnattr_t *attr, int flags)
 {
 	int policy, error = posix_spawnattr_getschedparam(attr, &attributes->param);
 
@@ -229,7 +229,7 @@ static int scheduling(struct attributes *attributes, const posix_spawnattr_t *at
 		return error;
 	if (!(flags & POSIX_SPAWN_SETSCHEDULER)) {
 		const struct aspawn_action action = ASPAWN_CALL(set_param, &attributes->param);
-		append(attributes, action);
+		add_attribute(attributes, action);
 		return 0;
 	}
 	error = posix_spawnattr_getschedpolicy(attr, &policy);
@@ -237,7 +237,7 @@ static int scheduling(struct attributes *attributes, const posix_spawnattr_t *at
 		return error;
 	const struct aspawn_action action =
 		ASPAWN_SCHEDULER(policy, attributes->param.sched_priority);
-	append(attributes, action);
+	add_attribute(attributes, action);
 	return 0;
 }
 
@@ -251,9 +251,9 @@ static void reset_ids(struct attributes *attributes)
 				   user = ASPAWN_RESUID(-1, uid, -1);
 
 	if (gid != getegid())
-		append(attributes, group);
+		add_attribute(attributes, group);
 	if (uid != geteuid())
-		append(attributes, user);
+		add_attribute(attributes, user);
 }
 
 /* Fails with EBADF if the descriptor is no cgroup directory, as clone3(2) does. */
@@ -281,22 +281,22 @@ static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr,
 		if (!error)
 			error = check_cgroup(cgroup);
 		const struct aspawn_action action = ASPAWN_JOIN_CGROUP(cgroup);
-		append(to, action);
+		add_attribute(to, action);
 	}
 	if (flags & POSIX_SPAWN_SETSIGDEF && !error) {
 		const struct aspawn_action action =
 			ASPAWN_SIGNALS_DEFAULT((struct psys_sigset *)&to->defaults);
 		error = posix_spawnattr_getsigdefault(attr, &to->defaults);
-		append(to, action);
+		add_attribute(to, action);
 	}
 	if (flags & (POSIX_SPAWN_SETSCHEDPARAM | POSIX_SPAWN_SETSCHEDULER) && !error)
-		error = scheduling(to, attr, flags);
+		error = add_scheduling(to, attr, flags);
 	if (flags & POSIX_SPAWN_SETSID)
-		append(to, session);
+		add_attribute(to, session);
 	if (flags & POSIX_SPAWN_SETPGROUP && !error) {
 		error = posix_spawnattr_getpgroup(attr, &group);
 		const struct aspawn_action action = ASPAWN_SETPGID(group);
-		append(to, action);
+		add_attribute(to, action);
 	}
 	if (flags & POSIX_SPAWN_RESETIDS)
 		reset_ids(to);

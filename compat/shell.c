@@ -61,7 +61,7 @@ static bool is_own_word(const char *word)
 
 /* Splits the line in place; argv must have room for all words and NULL. Returns their number,
  * or 0 if the line needs a shell. */
-static size_t split(char *text, char **argv)
+static size_t split_line(char *text, char **argv)
 {
 	size_t count = 0;
 
@@ -202,7 +202,7 @@ static enum found check_file(const char *path)
 
 /* Finds file in PATH. Fails if shells could disagree about PATH: it has a relative directory or
  * a special character, or the first match is not executable. */
-static bool search(const char *file, char to[PATH_MAX])
+static bool search_file(const char *file, char to[PATH_MAX])
 {
 	const char *path = getenv("PATH");
 	const size_t length = strlen(file);
@@ -276,7 +276,7 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 		return false;
 	direct->argv = memory->pointers;
 	char *text = memcpy(memory->pointers + most + count + 2, command, length + 1);
-	if (!split(text, direct->argv))
+	if (!split_line(text, direct->argv))
 		return false;
 
 	direct->path = direct->argv[0];
@@ -284,7 +284,7 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 		if (check_file(direct->path) != EXECUTABLE)
 			return false;
 	} else {
-		if (!search(direct->argv[0], memory->path))
+		if (!search_file(direct->argv[0], memory->path))
 			return false;
 		direct->path = memory->path;
 	}

@@ -23,7 +23,7 @@ pid_t aspawn_compat_wait(pid_t pid, int *status)
  * debuggers and valgrind support no other child that shares memory. A pidfd is made only if
  * requested, so that a caller at its limit of descriptors can spawn.
  */
-static int start(struct aspawn_child *child, const struct aspawn_command *command)
+static int start_child(struct aspawn_child *child, const struct aspawn_command *command)
 {
 	struct aspawn_failure failure;
 	int r = aspawn_start(child, command);
@@ -49,7 +49,7 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 	return r;
 }
 
-static void append(struct aspawn_action **to, struct action_list list)
+static void append_actions(struct aspawn_action **to, struct action_list list)
 {
 	if (list.count)
 		memcpy(*to, list.first, list.count * sizeof **to);
@@ -74,9 +74,9 @@ int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
 		return ENOMEM;
 
 	struct aspawn_action *end = actions;
-	append(&end, (struct action_list){ &mask, 1 });
-	append(&end, spawn->before);
-	append(&end, spawn->actions);
+	append_actions(&end, (struct action_list){ &mask, 1 });
+	append_actions(&end, spawn->before);
+	append_actions(&end, spawn->actions);
 	const struct aspawn_command command = {
 		.size = sizeof command,
 		.flags = ASPAWN_COMMAND_INHERIT_SIGNALS |
@@ -90,7 +90,7 @@ int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
 		.action_count = count,
 		.pool = &aspawn_compat_stacks,
 	};
-	int r = start(&child, &command);
+	int r = start_child(&child, &command);
 	/* Signals are still blocked: a SIGCHLD handler finds the pid stored. */
 	if (r == 0 && spawn->pid)
 		*spawn->pid = aspawn_pid(&child);

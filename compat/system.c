@@ -80,7 +80,7 @@ struct call {
 };
 
 /* Returns 0, or a positive error number if there is no child. */
-static int start(struct call *call, struct section *section, const char *command)
+static int start_line(struct call *call, struct section *section, const char *command)
 {
 	struct psys_sigset defaults;
 
@@ -101,7 +101,7 @@ static int start(struct call *call, struct section *section, const char *command
 	return error;
 }
 
-static void finish(const struct call *call)
+static void finish_line(const struct call *call)
 {
 	block_signals(NULL);
 	restore_signals();
@@ -109,14 +109,14 @@ static void finish(const struct call *call)
 }
 
 /* Cancellation handler: kill and reap the child. */
-static void cancelled(void *arg)
+static void end_cancelled(void *arg)
 {
 	struct call *call = arg;
 
 	kill(call->pid, SIGKILL);
 	while (psys_wait4(call->pid, NULL, 0, NULL) == -PSYS_EINTR)
 		continue;
-	finish(call);
+	finish_line(call);
 }
 
 static int wait_for(struct call *call)
@@ -124,7 +124,7 @@ static int wait_for(struct call *call)
 	int status;
 	pid_t r;
 
-	pthread_cleanup_push(cancelled, call);
+	pthread_cleanup_push(end_cancelled, call);
 	r = aspawn_compat_wait(call->pid, &status);
 	pthread_cleanup_pop(0);
 	return r < 0 ? -1 : status;
@@ -146,7 +146,7 @@ int system(const char *command)
 		errno = error;
 		return -1;
 	}
-	error = start(&call, &section, command);
+	error = start_line(&call, &section, command);
 	aspawn_compat_leave(&section);
 	if (error) {
 		errno = error;
@@ -157,7 +157,7 @@ int system(const char *command)
 	}
 	int status = wait_for(&call);
 	error = status < 0 ? errno : 0;
-	finish(&call);
+	finish_line(&call);
 	errno = error ? error : before;
 	return status;
 }

@@ -24,7 +24,7 @@ static const uint16_t numbers[] = {
 #undef ERROR
 };
 
-static PSYS_UNINSTRUMENTED const char *find(int error, bool wants_message)
+static PSYS_UNINSTRUMENTED const char *find_error(int error, bool wants_message)
 {
 	const unsigned number = error < 0 ? 0U - (unsigned)error : (unsigned)error;
 	const char *name = (const char *)&strings, *message;
@@ -40,10 +40,10 @@ static PSYS_UNINSTRUMENTED const char *find(int error, bool wants_message)
 
 PSYS_UNINSTRUMENTED const char *psys_errname(int error)
 {
-	return find(error, false);
+	return find_error(error, false);
 }
 
 PSYS_UNINSTRUMENTED const char *psys_strerror(int error)
 {
-	return find(error, true);
+	return find_error(error, true);
 }

@@ -76,7 +76,7 @@ void aspw_store_failure(struct aspawn_failure *failure, int step, int error, uin
 			const char *subject);
 
 /* Stores that the argument is invalid. Returns the error. */
-PSYS_INLINE int aspw_refuse(struct aspawn_failure *failure, int error, const char *argument)
+PSYS_INLINE int aspw_refuse_argument(struct aspawn_failure *failure, int error, const char *argument)
 {
 	aspw_store_failure(failure, ASPAWN_STEP_ARGUMENT, error, 0, argument);
 	return error;

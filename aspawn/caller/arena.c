@@ -6,7 +6,7 @@
 
 #include "../marks.h"
 
-IN_SERVER void *aspw_allocate(struct arena *arena, size_t size, size_t align)
+IN_SERVER void *aspw_arena_allocate(struct arena *arena, size_t size, size_t align)
 {
 	size_t at = (arena->size + align - 1) & ~(align - 1);
 
@@ -17,9 +17,10 @@ IN_SERVER void *aspw_allocate(struct arena *arena, size_t size, size_t align)
 	return arena->base && !arena->error ? arena->base + at : NULL;
 }
 
-IN_SERVER const void *aspw_copy(struct arena *arena, const void *from, size_t size, size_t align)
+IN_SERVER const void *aspw_arena_copy(struct arena *arena, const void *from, size_t size,
+				      size_t align)
 {
-	void *to = aspw_allocate(arena, size, align);
+	void *to = aspw_arena_allocate(arena, size, align);
 
 	return to && size ? psys_memcpy(to, from, size) : to;
 }
@@ -29,11 +30,11 @@ IN_SERVER const char *aspw_copy_string(struct arena *arena, const char *string)
 	if (!string || arena->error)
 		return NULL;
 	if (!arena->base)
-		return aspw_allocate(arena, psys_strlen(string) + 1, 1);
+		return aspw_arena_allocate(arena, psys_strlen(string) + 1, 1);
 	/* The string may have grown since the first pass: copy at most what fits. */
 	char *to = arena->base + arena->size;
 	size_t length = psys_strlcpy(to, string, arena->most - arena->size);
-	return aspw_allocate(arena, length + 1, 1);
+	return aspw_arena_allocate(arena, length + 1, 1);
 }
 
 IN_SERVER char *const *aspw_copy_strings(struct arena *arena, char *const *strings)
@@ -42,7 +43,7 @@ IN_SERVER char *const *aspw_copy_strings(struct arena *arena, char *const *strin
 
 	while (strings[count])
 		count++;
-	char **to = aspw_allocate(arena, (count + 1) * sizeof *to, sizeof *to);
+	char **to = aspw_arena_allocate(arena, (count + 1) * sizeof *to, sizeof *to);
 	for (size_t i = 0; i < count; i++) {
 		const char *string = aspw_copy_string(arena, strings[i]);
 		if (to)

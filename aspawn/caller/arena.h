@@ -16,15 +16,15 @@ struct arena {
 };
 
 /* Returns size bytes, or NULL in the first pass or after an error. */
-void *aspw_allocate(struct arena *arena, size_t size, size_t align);
+void *aspw_arena_allocate(struct arena *arena, size_t size, size_t align);
 
-const void *aspw_copy(struct arena *arena, const void *from, size_t size, size_t align);
+const void *aspw_arena_copy(struct arena *arena, const void *from, size_t size, size_t align);
 
 /* string may be NULL; then returns NULL. */
 const char *aspw_copy_string(struct arena *arena, const char *string);
 
 /* Returns how many slots a table of count entries has: a power of two, so that half remain free. */
-PSYS_INLINE size_t aspw_slots(size_t count)
+PSYS_INLINE size_t aspw_slot_count(size_t count)
 {
 	size_t slots = 2;
 

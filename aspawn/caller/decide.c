@@ -319,7 +319,7 @@ IN_SERVER struct requirements aspw_fill_prepared(struct prepared *prepared,
 					     .fds = prepared->fds,
 					     .watch_at = served ? served->watch_at : NULL,
 					     .awaits_clone = library->await_clone };
-	struct callers callers = aspw_callers(prepared);
+	struct callers callers = aspw_callers_begin(prepared);
 	bool calls = false, joins = false, closes = false, only_below = false;
 	int last = -1;
 
@@ -475,9 +475,10 @@ IN_SERVER struct findings aspw_find_out(const struct aspawn_command *command,
 	return found;
 }
 
-IN_SERVER unsigned char aspw_decide(const struct aspawn_command *command,
-				    const struct requirements *needs, const struct findings *found,
-				    struct request *request, struct plan *plan)
+IN_SERVER unsigned char aspw_decide_ways(const struct aspawn_command *command,
+					 const struct requirements *needs,
+					 const struct findings *found, struct request *request,
+					 struct plan *plan)
 {
 	const bool has_pidfd = !(command->flags & ASPAWN_COMMAND_NO_PIDFD);
 	unsigned wishes = wishes_of_memory(command, needs, found->has_image);
@@ -523,7 +524,7 @@ IN_SERVER unsigned char aspw_decide(const struct aspawn_command *command,
 	plan->watch_at = needs->watch_at;
 	plan->wishes = wishes;
 	plan->ways = aspw_ways_for(wishes);
-	request->fn = wishes & WISH_IMAGE ? aspw_perform_in_image : aspw_perform;
+	request->fn = wishes & WISH_IMAGE ? aspw_perform_in_image : aspw_perform_actions;
 
 	/* The first child may find another. */
 	if (wishes & WISH_IMAGE || !(wishes & WISH_COPY))

@@ -13,7 +13,7 @@ struct callers {
 	int end; /* no action of the caller has closed the numbers below it */
 };
 
-PSYS_INLINE struct callers aspw_callers(const struct prepared *prepared)
+PSYS_INLINE struct callers aspw_callers_begin(const struct prepared *prepared)
 {
 	psys_memset(prepared->replaced, 0, prepared->replaced_slots * sizeof *prepared->replaced);
 	return (struct callers){ prepared, INT32_MAX };
@@ -61,8 +61,9 @@ struct findings aspw_find_out(const struct aspawn_command *command,
 
 /* Fills the plan, and of the request what says how the child begins. Looks at nothing else. Returns the
  * reason for the case that memory is copied, an enum aspawn_reason. */
-unsigned char aspw_decide(const struct aspawn_command *command, const struct requirements *needs,
-			  const struct findings *found, struct request *request, struct plan *plan);
+unsigned char aspw_decide_ways(const struct aspawn_command *command,
+			       const struct requirements *needs, const struct findings *found,
+			       struct request *request, struct plan *plan);
 
 /* Returns how many actions of the command need a copy of the memory. */
 size_t aspw_count_copies(const struct aspawn_command *command);

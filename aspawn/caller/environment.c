@@ -44,7 +44,7 @@ static IN_SERVER uint32_t *place_of(const struct changes *changes, const char *v
 static IN_SERVER char *copy_variable(struct arena *arena, const char *name, const char *value)
 {
 	const size_t length = psys_strlen(name), rest = psys_strlen(value);
-	char *to = aspw_allocate(arena, length + 1 + rest + 1, 1);
+	char *to = aspw_arena_allocate(arena, length + 1 + rest + 1, 1);
 
 	if (!to)
 		return NULL;
@@ -95,10 +95,10 @@ IN_SERVER char *const *aspw_make_environment(struct arena *arena,
 		return lends ? base : aspw_copy_strings(arena, base);
 	while (base[most - 1])
 		most++;
-	char **to = aspw_allocate(arena, (most + changing) * sizeof *to, sizeof *to);
+	char **to = aspw_arena_allocate(arena, (most + changing) * sizeof *to, sizeof *to);
 	/* The size that is measured includes the variables that are replaced or removed. */
-	changes.slots = aspw_slots(changing);
-	changes.last = aspw_allocate(arena, changes.slots * sizeof *changes.last, 4);
+	changes.slots = aspw_slot_count(changing);
+	changes.last = aspw_arena_allocate(arena, changes.slots * sizeof *changes.last, 4);
 	if (changes.last)
 		psys_memset(changes.last, 0, changes.slots * sizeof *changes.last);
 	for (size_t i = from; i < action_count && changes.last; i++)

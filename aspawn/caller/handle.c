@@ -338,8 +338,8 @@ IN_SERVER void aspw_release_reports(struct aspawn_child *child)
 		state->report = -1;
 }
 
-IN_SERVER int aspw_started(struct aspawn_child *child, struct aspawn_failure *failure,
-			   int64_t deadline)
+IN_SERVER int aspw_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
+				int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 
@@ -400,5 +400,5 @@ int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failu
 	aspw_store_failure(to, ASPAWN_STEP_NONE, 0, 0, "");
 	if (!child || (!is_child(child) && child_state(child)->answer <= EXECUTING))
 		return -PSYS_EINVAL;
-	return aspw_started(child, to, aspw_deadline_in(timeout_ms));
+	return aspw_wait_started(child, to, aspw_deadline_in(timeout_ms));
 }

@@ -33,7 +33,7 @@ struct child_state {
 	unsigned char outcome : 4;     /* enum aspawn_outcome, when it has been waited for */
 	unsigned char stop_signal : 7; /* the first of an end */
 	bool unforked : 1;             /* a process that the caller forks does not have the watch */
-	/* aspw_tend(): how often the helper was rung in vain, and the last sign of its life. */
+	/* aspw_tend_child(): how often the helper was rung in vain, and the last sign of its life. */
 	unsigned char rings, beat;
 	unsigned short kind; /* with these, the failure, with the end of its subject */
 	int step, error;
@@ -78,12 +78,12 @@ void aspw_give_stack(struct child_state *state);
 void aspw_set_failure(struct child_state *state, struct aspawn_failure *failure);
 
 /* aspawn_wait_started() of a valid handle; also after aspawn_wait(). */
-int aspw_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline);
+int aspw_wait_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline);
 
 /* aspawn_wait(), which also stores the most memory of the child's own cgroup, or 0, unless memory_peak is
  * NULL. */
-int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
-	      uint64_t *memory_peak, int64_t timeout_ms);
+int aspw_wait_child(struct aspawn_child *child, int *status, struct psys_rusage *usage,
+		    uint64_t *memory_peak, int64_t timeout_ms);
 
 /* Frees what the answer was read from. Keeps started_fd open: the caller may still poll it. */
 void aspw_release_reports(struct aspawn_child *child);

@@ -276,7 +276,7 @@ static int event_loop(struct communication *communication)
 			} else if (looks && (communication->tend_at ?
 						     aspw_deadline_is_past(communication->tend_at) :
 						     is_idle)) {
-				if (aspw_tend(communication->child, signal == PSYS_SIGKILL))
+				if (aspw_tend_child(communication->child, signal == PSYS_SIGKILL))
 					return -PSYS_ECHILD;
 				communication->tend_at = in_until_tending(communication);
 			}
@@ -335,19 +335,19 @@ static int check_io(struct aspawn_io *io)
 	clear_results(io);
 	int r = aspw_read_structure(NULL, sizeof *io, io, io->size, sizeof *io);
 	if (r < 0)
-		return aspw_refuse(&io->failure, r, "io.size");
+		return aspw_refuse_argument(&io->failure, r, "io.size");
 	if (io->flags & ~flags)
-		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.flags");
+		return aspw_refuse_argument(&io->failure, -PSYS_EINVAL, "io.flags");
 	if (!io->input && io->input_size)
-		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.input");
+		return aspw_refuse_argument(&io->failure, -PSYS_EINVAL, "io.input");
 	if (!io->out && io->out_size)
-		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.out");
+		return aspw_refuse_argument(&io->failure, -PSYS_EINVAL, "io.out");
 	if (!io->err && io->err_size)
-		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.err");
+		return aspw_refuse_argument(&io->failure, -PSYS_EINVAL, "io.err");
 	if (io->time_limit_ms < 0)
-		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.time_limit_ms");
+		return aspw_refuse_argument(&io->failure, -PSYS_EINVAL, "io.time_limit_ms");
 	if (io->grace_ms < ASPAWN_GRACE_NONE)
-		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.grace_ms");
+		return aspw_refuse_argument(&io->failure, -PSYS_EINVAL, "io.grace_ms");
 	return 0;
 }
 
@@ -355,11 +355,11 @@ static int check_io(struct aspawn_io *io)
 static int check_pipes(struct aspawn_io *io, bool in, bool out, bool err)
 {
 	if (io->input && !in)
-		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.input");
+		return aspw_refuse_argument(&io->failure, -PSYS_EINVAL, "io.input");
 	if (io->out_size && !out)
-		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.out");
+		return aspw_refuse_argument(&io->failure, -PSYS_EINVAL, "io.out");
 	if (io->err_size && !err)
-		return aspw_refuse(&io->failure, -PSYS_EINVAL, "io.err");
+		return aspw_refuse_argument(&io->failure, -PSYS_EINVAL, "io.err");
 	return 0;
 }
 
@@ -378,8 +378,8 @@ static int conclude_run(struct communication *communication, int looped, int64_t
 	struct aspawn_io *io = communication->io;
 	/* Before the wait, which keeps only the end of its subject. */
 	int started = aspawn_wait_started(communication->child, &io->failure, 0);
-	int waited = aspw_wait(communication->child, &io->status, &io->usage, &io->memory_peak,
-			       patience_ms);
+	int waited = aspw_wait_child(communication->child, &io->status, &io->usage,
+				     &io->memory_peak, patience_ms);
 	const bool is_left = waited == -PSYS_ETIMEDOUT;
 
 	if (is_left)
@@ -387,7 +387,7 @@ static int conclude_run(struct communication *communication, int looped, int64_t
 
 	if (started == -PSYS_ETIMEDOUT)
 		started = aspawn_wait_started(communication->child, &io->failure, 0);
-	aspw_abandon(communication->child); /* if the wait has failed */
+	aspw_give_up_child(communication->child); /* if the wait has failed */
 	if (communication->is_left && looped == -PSYS_EPERM &&
 	    !is_left) /* the program has ended in the meantime */
 		looped = 0;
@@ -470,7 +470,7 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 	if (r < 0)
 		return r;
 	if (!is_child(child))
-		return aspw_refuse(&io->failure, -PSYS_EINVAL, "child");
+		return aspw_refuse_argument(&io->failure, -PSYS_EINVAL, "child");
 	r = check_pipes(io, end_of(child, INPUT) >= 0, end_of(child, OUTPUT) >= 0,
 			end_of(child, ERROR) >= 0);
 	if (r < 0)

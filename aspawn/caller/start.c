@@ -87,10 +87,10 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 		      struct aspawn_failure *failure)
 {
 	if (!from)
-		return aspw_refuse(failure, -PSYS_EINVAL, "command");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "command");
 	int r = aspw_read_structure(to, sizeof *to, from, from->size, sizeof *to);
 	if (r < 0)
-		return aspw_refuse(failure, r, "size");
+		return aspw_refuse_argument(failure, r, "size");
 	if (!to->file && to->argv)
 		to->file = to->argv[0];
 	if (to->flags & ASPAWN_COMMAND_DIES_WITH_CALLER && to->owner == ASPAWN_OWNER_CALLER)
@@ -103,25 +103,25 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 	const bool bad_stop = (unsigned)to->stop_signal > PSYS_NSIG ||
 			      to->stop_signal == PSYS_SIGKILL || to->stop_signal == PSYS_SIGSTOP;
 	if (!to->file)
-		return aspw_refuse(failure, -PSYS_EINVAL, "argv");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "argv");
 	if (!to->actions && to->action_count)
-		return aspw_refuse(failure, -PSYS_EINVAL, "actions");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "actions");
 	if (bad_flags)
-		return aspw_refuse(failure, -PSYS_EINVAL, "flags");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "flags");
 	if ((unsigned)to->owner > ASPAWN_OWNER_TREE)
-		return aspw_refuse(failure, -PSYS_EINVAL, "owner");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "owner");
 	if (bad_memory)
-		return aspw_refuse(failure, -PSYS_EINVAL, "memory");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "memory");
 	if (to->pty_rows > UINT16_MAX)
-		return aspw_refuse(failure, -PSYS_EINVAL, "pty_rows");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "pty_rows");
 	if (to->pty_columns > UINT16_MAX)
-		return aspw_refuse(failure, -PSYS_EINVAL, "pty_columns");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "pty_columns");
 	if (bad_stop)
-		return aspw_refuse(failure, -PSYS_EINVAL, "stop_signal");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "stop_signal");
 	if (to->reserved)
-		return aspw_refuse(failure, -PSYS_EINVAL, "reserved");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "reserved");
 	if (to->action_count > MOST_ACTIONS)
-		return aspw_refuse(failure, -PSYS_E2BIG, "action_count");
+		return aspw_refuse_argument(failure, -PSYS_E2BIG, "action_count");
 	for (size_t i = 0; i < to->action_count && r == 0; i++)
 		r = check_action(&to->actions[i], (int)i, to->owner, failure);
 	return r < 0 || !to->action_count ? r : check_groups(to, failure);
@@ -154,7 +154,7 @@ static IN_SERVER void copy_action(struct arena *arena, struct aspawn_action *to,
 	for (int i = 0; (at = aspw_pointer_of(from, i, &size)); i++) {
 		const void *copy = member_pointer(from, at);
 		copy = size == IS_STRING ? aspw_copy_string(arena, copy) :
-					   aspw_copy(arena, copy, size, STACK_ALIGN);
+					   aspw_arena_copy(arena, copy, size, STACK_ALIGN);
 		if (to)
 			set_member_pointer(to, at, copy);
 	}
@@ -168,8 +168,9 @@ action_at(const struct aspawn_command *command, const struct library_actions *li
 					&command->actions[index - library->count];
 }
 
-IN_SERVER struct prepared *aspw_prepare(struct arena *arena, const struct aspawn_command *command,
-					const struct library_actions *library)
+IN_SERVER struct prepared *aspw_prepare_command(struct arena *arena,
+						const struct aspawn_command *command,
+						const struct library_actions *library)
 {
 	char *const only_file[] = { (char *)(uintptr_t)command->file, NULL };
 	const size_t count = library->count + command->action_count;
@@ -178,9 +179,9 @@ IN_SERVER struct prepared *aspw_prepare(struct arena *arena, const struct aspawn
 	/* To execute a shell script the child copies argv to its stack, which is measured here. */
 	const bool lends = (command->memory == ASPAWN_MEMORY_SUSPENDED || (served && !copies)) &&
 			   !(command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC);
-	struct prepared *prepared = aspw_allocate(arena, sizeof *prepared, STACK_ALIGN);
+	struct prepared *prepared = aspw_arena_allocate(arena, sizeof *prepared, STACK_ALIGN);
 	struct aspawn_action *actions =
-		aspw_allocate(arena, count * sizeof *actions, sizeof(uint64_t));
+		aspw_arena_allocate(arena, count * sizeof *actions, sizeof(uint64_t));
 
 	for (size_t i = 0; i < count && !arena->error; i++)
 		copy_action(arena, actions ? &actions[i] : NULL, action_at(command, library, i));
@@ -205,10 +206,10 @@ IN_SERVER struct prepared *aspw_prepare(struct arena *arena, const struct aspawn
 	made.count = count;
 	made.library_count = (int)library->count;
 	made.image.origin = prepared;
-	made.image.kept = aspw_allocate(arena, kept * sizeof(int), sizeof(int));
-	made.fds = aspw_allocate(arena, count * sizeof *made.fds, sizeof(size_t));
-	made.replaced_slots = aspw_slots(count);
-	made.replaced = aspw_allocate(arena, made.replaced_slots * sizeof *made.replaced, 4);
+	made.image.kept = aspw_arena_allocate(arena, kept * sizeof(int), sizeof(int));
+	made.fds = aspw_arena_allocate(arena, count * sizeof *made.fds, sizeof(size_t));
+	made.replaced_slots = aspw_slot_count(count);
+	made.replaced = aspw_arena_allocate(arena, made.replaced_slots * sizeof *made.replaced, 4);
 	made.before_exec = served && !copies ? served->before_exec : NULL;
 	made.of = served ? served->of : NULL;
 	made.report_fd = -1;
@@ -289,7 +290,7 @@ static IN_SERVER int add_streams(struct library_actions *library,
 		else if (from > 2 || from != stream)
 			*action = (struct aspawn_action)ASPAWN_DUP2(from, fd);
 		else
-			return aspw_refuse(failure, -PSYS_EINVAL, names[fd]);
+			return aspw_refuse_argument(failure, -PSYS_EINVAL, names[fd]);
 		library->count++;
 	}
 	return 0;
@@ -389,7 +390,7 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 	if (r == 0 && served)
 		add_served(library, command);
 	if (r == 0) {
-		aspw_prepare(&arena, command, library); /* measures */
+		aspw_prepare_command(&arena, command, library); /* measures */
 		r = arena.error;
 	}
 	if (r == 0 && served)
@@ -404,14 +405,14 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 		request.user_data = arena.base = aspw_stack_place(&state->stack, arena.size);
 		request.arg = stack_control(&state->stack);
 		arena.size = 0;
-		aspw_prepare(&arena, command, library);
+		aspw_prepare_command(&arena, command, library);
 		r = arena.error;
 	}
 	if (r == 0) {
 		struct prepared *prepared = request.user_data;
 		const struct requirements needs = aspw_fill_prepared(prepared, command, library);
 		const struct findings found = aspw_find_out(command, &needs, served);
-		prepared->reason = aspw_decide(command, &needs, &found, &request, &plan);
+		prepared->reason = aspw_decide_ways(command, &needs, &found, &request, &plan);
 		struct control *control = aspw_spawn_begin(&request, &plan, &state->stack);
 		prepared->image.size = (size_t)((char *)(control + 1) - (char *)prepared);
 		r = (int)aspw_spawn_end(control, aspw_try_ways(control, aspw_clone_by_helper));

@@ -58,8 +58,8 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
  * the first only measures. With memory that is surely enough, or an error if it is not, the second
  * alone does.
  */
-struct prepared *aspw_prepare(struct arena *arena, const struct aspawn_command *command,
-			      const struct library_actions *library);
+struct prepared *aspw_prepare_command(struct arena *arena, const struct aspawn_command *command,
+				      const struct library_actions *library);
 
 /* aspawn_start() of a command from aspw_read_command(), with own actions before the caller's. Stores
  * in *failure which argument is invalid, that there can be no terminal, or that a helper could not

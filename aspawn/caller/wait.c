@@ -51,10 +51,10 @@ static IN_SERVER bool let_go_on(struct aspawn_child *child)
 	       psys_waitid(PSYS_P_PID, pid, &info,
 			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL),
 			   NULL) == 0 &&
-	       info.u.child.pid && !is_exit(&info) && aspw_detach(&info) == 0;
+	       info.u.child.pid && !is_exit(&info) && aspw_detach_stopped(&info) == 0;
 }
 
-IN_SERVER bool aspw_tend(struct aspawn_child *child, bool hurries)
+IN_SERVER bool aspw_tend_child(struct aspawn_child *child, bool hurries)
 {
 	struct child_state *state = child_state(child);
 
@@ -113,7 +113,7 @@ static bool is_protected(const struct Stack_t *stack)
 	       aspw_stack_has(stack, STACK_CHILD);
 }
 
-void aspw_abandon(struct aspawn_child *child)
+void aspw_give_up_child(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
 
@@ -346,7 +346,7 @@ static int await_helper(struct aspawn_child *child, int64_t deadline)
 			aspw_signal_helper(child, PSYS_SIGCONT);
 		if (r != -PSYS_ETIMEDOUT || until == deadline)
 			return r;
-		aspw_tend(child, false);
+		aspw_tend_child(child, false);
 	}
 }
 
@@ -419,8 +419,8 @@ static void leave_tree(struct child_state *state)
 		aspw_stack_await_free(&state->stack, STACK_CHILD, aspw_deadline_in(MOMENT));
 }
 
-int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
-	      uint64_t *memory_peak, int64_t timeout_ms)
+int aspw_wait_child(struct aspawn_child *child, int *status, struct psys_rusage *usage,
+		    uint64_t *memory_peak, int64_t timeout_ms)
 {
 	struct aspawn_failure failure;
 	int ended, r = 0;
@@ -435,7 +435,7 @@ int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage
 		r = wait_for_exit(child, aspw_deadline_in(timeout_ms));
 	if (r < 0 && !is_final(r))
 		return r;
-	int started = aspw_started(child, &failure, 0);
+	int started = aspw_wait_started(child, &failure, 0);
 	while (r >= 0 && (r = wait_for(child, &ended, 0, usage)) == -PSYS_EINTR)
 		r = 0;
 	if (r < 0 && !is_final(r))
@@ -473,5 +473,5 @@ int aspw_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage
 int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
 		int64_t timeout_ms)
 {
-	return aspw_wait(child, status, usage, NULL, timeout_ms);
+	return aspw_wait_child(child, status, usage, NULL, timeout_ms);
 }

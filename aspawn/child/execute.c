@@ -6,8 +6,8 @@
 
 #include "../marks.h"
 
-__attribute__((noinline)) IN_CHILD void aspw_report(struct prepared *prepared, int error,
-						    const char *subject)
+__attribute__((noinline)) IN_CHILD void aspw_store_report(struct prepared *prepared, int error,
+							  const char *subject)
 {
 	struct aspawn_failure *report = prepared->report;
 	const size_t most = sizeof report->subject - 1;
@@ -36,9 +36,9 @@ IN_CHILD void aspw_write_report(const struct prepared *prepared)
 		psys_rt_sigtimedwait(&pipe, NULL, &at_once, PSYS_SIGSET_SIZE);
 }
 
-IN_CHILD void aspw_fail(struct prepared *prepared, int error, const char *subject)
+IN_CHILD void aspw_exit_failed(struct prepared *prepared, int error, const char *subject)
 {
-	aspw_report(prepared, error, subject);
+	aspw_store_report(prepared, error, subject);
 	aspw_write_report(prepared);
 	psys_exit_group(127);
 }
@@ -123,9 +123,9 @@ static IN_CHILD int exec_one(const char *path, struct prepared *prepared, int fl
 		int r = psys_execve_or_shell(path, prepared->argv, prepared->envp, flags);
 		if (r != -PSYS_ETXTBSY || tries == 20)
 			return r;
-		aspw_report(prepared, r, path);
+		aspw_store_report(prepared, r, path);
 		psys_nanosleep(&nap, NULL);
-		aspw_report(prepared, 0, "");
+		aspw_store_report(prepared, 0, "");
 	}
 }
 
@@ -143,7 +143,7 @@ static IN_CHILD bool strings_are_few(const struct prepared *prepared)
 	return size <= FEW_BYTES;
 }
 
-IN_CHILD void aspw_execute(struct prepared *prepared, struct candidate *candidate)
+IN_CHILD void aspw_execute_program(struct prepared *prepared, struct candidate *candidate)
 {
 	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? PSYS_EXEC_SHELL : 0;
 	const bool has_slash = *psys_strchrnul(prepared->file, '/');
@@ -163,7 +163,7 @@ IN_CHILD void aspw_execute(struct prepared *prepared, struct candidate *candidat
 		search.error = -PSYS_ENOMEM;
 	if (!found && !has_slash && search.error != -PSYS_EACCES)
 		prepared->report->step = ASPAWN_STEP_SEARCH;
-	aspw_report(prepared, search.error, found ? found : prepared->file);
+	aspw_store_report(prepared, search.error, found ? found : prepared->file);
 	found = search.error == -PSYS_ENOENT ? find_existing(prepared, candidate) : NULL;
 	if (found)
 		prepared->report->step = ASPAWN_STEP_INTERPRETER;
@@ -172,5 +172,5 @@ IN_CHILD void aspw_execute(struct prepared *prepared, struct candidate *candidat
 		if (found && psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) < 0)
 			missing = found;
 	}
-	aspw_fail(prepared, search.error, missing);
+	aspw_exit_failed(prepared, search.error, missing);
 }

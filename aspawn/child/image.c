@@ -127,7 +127,7 @@ IN_CHILD int aspw_perform_in_image(void *arg, int write_end, void *mask, void *u
 	struct prepared *prepared = user_data;
 
 	if (control->memory != MEMORY_EXECUTED)
-		return aspw_perform(arg, write_end, mask, user_data, length);
+		return aspw_perform_actions(arg, write_end, mask, user_data, length);
 	if (!aspw_image_check(prepared)) {
 		prepared->reason = ASPAWN_REASON_CALLER;
 		return 127;

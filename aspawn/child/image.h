@@ -54,7 +54,7 @@ enum {
 /* True if this build of the library has one. */
 bool aspw_has_image(void);
 
-/* As aspw_perform(), but executes the image with MEMORY_EXECUTED, or returns. */
+/* As aspw_perform_actions(), but executes the image with MEMORY_EXECUTED, or returns. */
 int aspw_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);
 
 #endif

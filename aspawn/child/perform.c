@@ -449,9 +449,9 @@ static IN_CHILD void fail_action(struct prepared *prepared, size_t index, int er
 	char number[PSYS_DECIMAL_SIZE];
 
 	if (string)
-		aspw_fail(prepared, error, member_pointer(action, string));
+		aspw_exit_failed(prepared, error, member_pointer(action, string));
 	psys_i64_to_decimal(number, info->subject ? member_int(action, info->subject) : 0);
-	aspw_fail(prepared, error, info->subject ? number : NULL);
+	aspw_exit_failed(prepared, error, info->subject ? number : NULL);
 }
 
 /* --- all of it ------------------------------------------------------------------ */
@@ -482,7 +482,8 @@ static IN_CHILD int perform_action(struct control *control, struct prepared *pre
 	return r;
 }
 
-IN_CHILD int aspw_perform(void *arg, int write_end, void *mask, void *user_data, size_t length)
+IN_CHILD int aspw_perform_actions(void *arg, int write_end, void *mask, void *user_data,
+				  size_t length)
 {
 	struct control *control = arg;
 	struct prepared *prepared = user_data;
@@ -493,12 +494,12 @@ IN_CHILD int aspw_perform(void *arg, int write_end, void *mask, void *user_data,
 	prepared->report = control->watch ? (void *)control->watch->report : &prepared->in_memory;
 	prepared->report->step = ASPAWN_STEP_DESCRIPTORS;
 	if (control->files_error)
-		aspw_fail(prepared, control->files_error, NULL);
+		aspw_exit_failed(prepared, control->files_error, NULL);
 	aspw_begin_search(&candidate, prepared);
 	/* The image's exec has cleared it if it gave capabilities, and the helper may have ended. */
 	if (control->plan.dies_with_caller &&
 	    die_with_parent(PSYS_SIGKILL, control->parent) == -PSYS_ESRCH)
-		aspw_fail(prepared, -PSYS_ESRCH, NULL);
+		aspw_exit_failed(prepared, -PSYS_ESRCH, NULL);
 	reset_signals(control, prepared);
 	for (size_t i = 0; i < prepared->count; i++) {
 		const int step = (int)i - prepared->library_count;
@@ -518,6 +519,6 @@ IN_CHILD int aspw_perform(void *arg, int write_end, void *mask, void *user_data,
 	aspw_write_report(prepared); /* all actions succeeded */
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
 	if (r < 0)
-		aspw_fail(prepared, r, NULL);
-	aspw_execute(prepared, &candidate);
+		aspw_exit_failed(prepared, r, NULL);
+	aspw_execute_program(prepared, &candidate);
 }

@@ -82,7 +82,7 @@ static IN_HELPER int next_exit(int options)
 			continue;
 		if (r < 0 || !info.u.child.pid || is_exit(&info))
 			return r < 0 ? r : info.u.child.pid;
-		if (aspw_detach(&info) < 0 && options & PSYS_WNOHANG)
+		if (aspw_detach_stopped(&info) < 0 && options & PSYS_WNOHANG)
 			return 0;
 	}
 }

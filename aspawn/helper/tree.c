@@ -301,7 +301,7 @@ static IN_HELPER int tree_reap(struct tree *tree)
 		if (r < 0 || !pid)
 			return r;
 		if (!is_exit(&info)) {
-			aspw_detach(&info);
+			aspw_detach_stopped(&info);
 			continue;
 		}
 		const bool is_child = pid == tree->state->begun.pid && !tree->is_reaped;

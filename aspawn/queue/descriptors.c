@@ -31,7 +31,7 @@ void aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct 
 
 	if (arena->error)
 		return;
-	struct callers callers = aspw_callers(prepared);
+	struct callers callers = aspw_callers_begin(prepared);
 	for (; action < prepared->actions + prepared->count && !arena->error; action++) {
 		const int fd = aspw_callers_next(&callers, action);
 		uint32_t at = 0;
@@ -40,7 +40,7 @@ void aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct 
 		if (fd <= 2 || at < job->fd_count)
 			continue;
 		/* Behind the one before. */
-		struct given_fd *given = aspw_allocate(arena, sizeof *given, sizeof(int));
+		struct given_fd *given = aspw_arena_allocate(arena, sizeof *given, sizeof(int));
 		if (given) {
 			given->callers = fd;
 			job->fds = given - job->fd_count++;

@@ -480,7 +480,7 @@ static IN_SERVER void job_leave_stack(struct job *job)
 	/* The kernel may not have cleared it. The child of a killed helper may still be there. */
 	if (job_is_tree(job) ? aspw_helper_result(stack, NULL, NULL) : job->has_ended)
 		stack_is_left(stack_state(stack));
-	if (aspw_started(&job->child, failure, 0) == -PSYS_ETIMEDOUT &&
+	if (aspw_wait_started(&job->child, failure, 0) == -PSYS_ETIMEDOUT &&
 	    child_state(&job->child)->answer != EXECUTING)
 		failure->error = -PSYS_ECHILD;
 	if (failure->error && job->ended_as == ASPAWN_OUTCOME_OUT_OF_MEMORY)

@@ -174,7 +174,7 @@ static IN_SERVER void server_look_at_jobs(struct aspawn_queue *queue, bool all)
 static IN_SERVER int64_t server_ring(struct job *job, int64_t now)
 {
 	if (job->ring_at <= now) {
-		aspw_tend(&job->child, false);
+		aspw_tend_child(&job->child, false);
 		job->ring_at = now + aspw_until_tending(&job->child) * INT64_C(1000000);
 	}
 	return job->ring_at;

@@ -28,13 +28,13 @@ static int read_command_of_job(struct aspawn_command *to, const struct aspawn_co
 	if (r < 0)
 		return r;
 	if (to->memory == ASPAWN_MEMORY_SUSPENDED)
-		return aspw_refuse(failure, -PSYS_EINVAL, "memory");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "memory");
 	if (!is_null_or_default(to->std_in))
-		return aspw_refuse(failure, -PSYS_EINVAL, "std_in");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "std_in");
 	if (!is_null_or_default(to->std_out))
-		return aspw_refuse(failure, -PSYS_EINVAL, "std_out");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "std_out");
 	if (!is_null_or_default(to->std_err) && to->std_err != ASPAWN_STREAM_STDOUT)
-		return aspw_refuse(failure, -PSYS_EINVAL, "std_err");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "std_err");
 	for (size_t i = 0; i < to->action_count; i++)
 		if (is_pipe(&to->actions[i]) || makes_tracer(&to->actions[i])) {
 			aspw_store_failure(failure, (int)i, -PSYS_EINVAL, to->actions[i].kind, "");
@@ -53,26 +53,26 @@ static int read_job(struct aspawn_job *to, const struct aspawn_job *from,
 		    struct aspawn_failure *failure)
 {
 	if (!from)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job");
 	const int r = aspw_read_structure(to, sizeof *to, from, from->size, sizeof *to);
 	if (r < 0)
-		return aspw_refuse(failure, r, "job.size");
+		return aspw_refuse_argument(failure, r, "job.size");
 	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.flags");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.flags");
 	if (!to->command == !to->prepared)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.command");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.command");
 	if (to->argv && !to->prepared)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.argv");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.argv");
 	if (!to->input && to->input_size)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.input");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.input");
 	if (to->time_limit_ms < 0)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.time_limit_ms");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.time_limit_ms");
 	if (to->grace_ms < ASPAWN_GRACE_NONE)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.grace_ms");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.grace_ms");
 	if (to->priority < 0 || to->priority > ASPAWN_MOST_PRIORITY)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.priority");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.priority");
 	if (to->reserved)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.reserved");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.reserved");
 	return 0;
 }
 
@@ -81,11 +81,11 @@ static int check_streams_of_job(const struct aspawn_job *job, const struct aspaw
 				struct aspawn_failure *failure)
 {
 	if (job->input && command->std_in)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.input");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.input");
 	if (job->out_size && command->std_out)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.out_size");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.out_size");
 	if (job->err_size && command->std_err)
-		return aspw_refuse(failure, -PSYS_EINVAL, "job.err_size");
+		return aspw_refuse_argument(failure, -PSYS_EINVAL, "job.err_size");
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static void append_pdeathsig(struct arena *arena, struct aspawn_command *command
 {
 	const size_t count = command->action_count;
 	struct aspawn_action *actions =
-		aspw_allocate(arena, (count + 1) * sizeof *actions, sizeof(uint64_t));
+		aspw_arena_allocate(arena, (count + 1) * sizeof *actions, sizeof(uint64_t));
 
 	if (!actions)
 		return;
@@ -117,7 +117,7 @@ static void append_pdeathsig(struct arena *arena, struct aspawn_command *command
 static char *place_output(struct arena *arena, struct job_output *output, size_t size)
 {
 	*output = (struct job_output){ .fd = -1, .size = size ? size - 1 : 0 };
-	return output->data = size ? aspw_allocate(arena, size, 1) : NULL;
+	return output->data = size ? aspw_arena_allocate(arena, size, 1) : NULL;
 }
 
 static struct arena arena_of(const struct aspawn_queue *queue, struct job *job)
@@ -136,7 +136,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 	library.await_clone = false;
 	if (!queue->is_local && changes_credentials(command))
 		append_pdeathsig(arena, command);
-	const struct prepared *prepared = aspw_prepare(arena, command, &library);
+	const struct prepared *prepared = aspw_prepare_command(arena, command, &library);
 	if (!arena->error && !queue->is_local)
 		aspw_job_note_fds(job, prepared, arena);
 	if (arena->error)
@@ -163,7 +163,7 @@ static void refer_to_command(struct job *job, struct arena *arena, const struct 
 			     char *const *argv)
 {
 	job->fd_count = other->fd_count;
-	job->fds = aspw_allocate(arena, other->fd_count * sizeof *job->fds, sizeof(int));
+	job->fds = aspw_arena_allocate(arena, other->fd_count * sizeof *job->fds, sizeof(int));
 	psys_memcpy(&job->command, &other->command, sizeof job->command);
 	if (argv)
 		job->command.argv = aspw_copy_strings(arena, argv);
@@ -185,7 +185,8 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 		refer_to_command(job, &arena, other, from->argv);
 	else
 		fill_command(queue, job, &arena, command);
-	job->input = from->input_size ? aspw_copy(&arena, from->input, from->input_size, 1) : NULL;
+	job->input =
+		from->input_size ? aspw_arena_copy(&arena, from->input, from->input_size, 1) : NULL;
 	job->input_size = from->input_size;
 	job->result.out = place_output(&arena, &job->outputs[0], from->out_size);
 	job->result.err = place_output(&arena, &job->outputs[1], from->err_size);
@@ -238,7 +239,7 @@ static int refuse_place(struct aspawn_queue *queue, struct job *job, struct aspa
 	const bool has_room = job->fd_count > MOST_SENT;
 
 	queue_free_place(queue, job);
-	return aspw_refuse(failure, -PSYS_E2BIG, has_room ? "actions" : "job_bytes");
+	return aspw_refuse_argument(failure, -PSYS_E2BIG, has_room ? "actions" : "job_bytes");
 }
 
 static int64_t new_ticket(const struct aspawn_queue *queue, struct job *job)
@@ -295,7 +296,7 @@ static int check_submitter(const struct aspawn_queue *queue, struct aspawn_failu
 	const int r = aspw_queue_check(queue);
 
 	if (r == -PSYS_EINVAL)
-		return aspw_refuse(failure, r, "queue");
+		return aspw_refuse_argument(failure, r, "queue");
 	aspw_store_failure(failure, ASPAWN_STEP_NONE, 0, 0, "");
 	return r;
 }
@@ -314,7 +315,7 @@ int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job 
 	if (r == 0 && !copy.prepared)
 		r = read_command_of_job(&command, copy.command, to);
 	else if (r == 0 && !(prepared = find_prepared(queue, copy.prepared)))
-		r = aspw_refuse(to, -PSYS_EINVAL, "job.prepared");
+		r = aspw_refuse_argument(to, -PSYS_EINVAL, "job.prepared");
 	if (r == 0)
 		r = check_streams_of_job(&copy, prepared ? &prepared->command : &command, to);
 	if (r < 0)

@@ -62,7 +62,7 @@ static IN_ANY bool is_of_exec(int pid, int signal)
 	       (psys_ptrace(GETSIGINFO, pid, NULL, &cause) < 0 || cause.code == 0 /* SI_USER */);
 }
 
-IN_ANY int aspw_detach(const struct psys_siginfo *stop)
+IN_ANY int aspw_detach_stopped(const struct psys_siginfo *stop)
 {
 	const int pid = stop->u.child.pid, status = stop->u.child.status;
 	const bool is_for_tracer = status >> EVENT || is_of_exec(pid, status);

@@ -54,7 +54,7 @@ int aspw_send_signal(int pidfd, int pid, int signal, bool to_process_group);
  * signal it stops, and nobody else can continue it. Fails with -ESRCH if the calling thread is not
  * its tracer.
  */
-int aspw_detach(const struct psys_siginfo *stop);
+int aspw_detach_stopped(const struct psys_siginfo *stop);
 
 /* Waits until somebody has reaped the process of the pidfd: only then has the kernel its exit code.
  * Returns 0, -ETIMEDOUT, or -EBADF if the pidfd is invalid. */

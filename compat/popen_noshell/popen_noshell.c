@@ -42,7 +42,7 @@ struct program {
  * Does not wait for the exec: the extra wakeup would be a good part of the whole cost. The pool
  * does not reuse a stack before its child has left it.
  */
-static int start(pid_t *pid, const struct aspawn_command *command)
+static int start_command(pid_t *pid, const struct aspawn_command *command)
 {
 	struct aspawn_child child;
 	int r = aspawn_start(&child, command);
@@ -85,7 +85,7 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 	int error = aspawn_compat_enter(&section);
 	if (error)
 		return error;
-	error = start(pid, &command);
+	error = start_command(pid, &command);
 	aspawn_compat_leave(&section);
 	return error;
 }
@@ -195,7 +195,7 @@ static char *end_of_word(char **word)
 
 /* Splits the line in place; argv must have room for all words and NULL. Returns false if the line
  * has no word or needs a shell. */
-static bool split(char *text, char **argv)
+static bool split_line(char *text, char **argv)
 {
 	size_t count = 0;
 
@@ -224,7 +224,7 @@ FILE *popen_noshell_compat(const char *command, const char *type,
 	*pclose_arg = (struct popen_noshell_pass_to_pclose){ NULL, 0 };
 	if (!text || !argv)
 		errno = ENOMEM;
-	else if (!split(text, argv))
+	else if (!split_line(text, argv))
 		errno = EINVAL;
 	else
 		file = popen_noshell(argv[0], (const char *const *)argv, type, pclose_arg, LEAVE);

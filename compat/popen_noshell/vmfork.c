@@ -12,7 +12,7 @@ struct call {
 	void *arg;
 };
 
-static ASPAWN_CHILD int run(void *arg, int write_end, void *mask, void *data, size_t size)
+static ASPAWN_CHILD int run_function(void *arg, int write_end, void *mask, void *data, size_t size)
 {
 	const struct call *call = data;
 
@@ -31,7 +31,7 @@ pid_t popen_noshell_vmfork(int (*fn)(void *), void *arg, void **memory_to_free_o
 
 	*memory_to_free_on_child_exit = NULL;
 	int r = aspawn_with(ASPAWN_WITH_NO_PIPE | ASPAWN_WITH_SUSPENSION, NULL, &pid, &stack,
-			    POPEN_NOSHELL_STACK_SIZE, run, NULL, &call, sizeof call);
+			    POPEN_NOSHELL_STACK_SIZE, run_function, NULL, &call, sizeof call);
 	aspawn_stack_release(&stack);
 	errno = r < 0 ? -r : before;
 	return r < 0 ? -1 : pid;

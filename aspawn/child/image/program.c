@@ -30,39 +30,40 @@ int memcmp(const void *a, const void *b, size_t length)
 
 /* --- pointers ---------------------------------------------------------------- */
 
-static void *moved(const void *pointer, ptrdiff_t distance)
+static void *moved_pointer(const void *pointer, ptrdiff_t distance)
 {
 	return pointer ? (char *)(uintptr_t)pointer + distance : NULL;
 }
 
 static char *const *move_strings(char *const *strings, ptrdiff_t distance)
 {
-	char **at = moved(strings, distance);
+	char **at = moved_pointer(strings, distance);
 
 	for (char **string = at; *string; string++)
 		*string += distance;
 	return at;
 }
 
-/* Corrects the pointers that prepare() has stored. */
+/* Corrects the pointers that aspw_prepare_command() has stored. */
 static void move_pointers(struct prepared *prepared)
 {
 	const ptrdiff_t distance = (char *)prepared - (char *)prepared->image.origin;
 
-	prepared->file = moved(prepared->file, distance);
-	prepared->path = moved(prepared->path, distance);
+	prepared->file = moved_pointer(prepared->file, distance);
+	prepared->path = moved_pointer(prepared->path, distance);
 	prepared->argv = move_strings(prepared->argv, distance);
 	prepared->envp = move_strings(prepared->envp, distance);
-	prepared->fds = moved(prepared->fds, distance);
-	prepared->actions = moved(prepared->actions, distance);
-	prepared->joined = moved(prepared->joined, distance);
-	prepared->image.kept = moved(prepared->image.kept, distance);
+	prepared->fds = moved_pointer(prepared->fds, distance);
+	prepared->actions = moved_pointer(prepared->actions, distance);
+	prepared->joined = moved_pointer(prepared->joined, distance);
+	prepared->image.kept = moved_pointer(prepared->image.kept, distance);
 	for (size_t i = 0; i < prepared->count; i++) {
 		struct aspawn_action *action = &prepared->actions[i];
 		size_t at, size;
 
 		for (int j = 0; (at = aspw_pointer_of(action, j, &size)); j++)
-			set_member_pointer(action, at, moved(member_pointer(action, at), distance));
+			set_member_pointer(action, at,
+					   moved_pointer(member_pointer(action, at), distance));
 	}
 }
 
@@ -136,5 +137,5 @@ int main(int argc, char **argv)
 	restore_capabilities(prepared);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
 	aspw_watch_begin(watch);
-	return aspw_perform(control, control->report.here, &control->old_mask, prepared, 0);
+	return aspw_perform_actions(control, control->report.here, &control->old_mask, prepared, 0);
 }

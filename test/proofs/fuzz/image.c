@@ -78,12 +78,12 @@ static struct prepared *prepare(const struct aspawn_command *command)
 	struct library_actions own = { .count = 0 };
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 
-	aspw_prepare(&arena, command, &own);
+	aspw_prepare_command(&arena, command, &own);
 	check(!arena.error, "it cannot be measured");
 	base_size = arena.most = arena.size;
 	arena.base = aligned_alloc(STACK_ALIGN, (base_size + STACK_ALIGN - 1) & ~(STACK_ALIGN - 1));
 	arena.size = 0;
-	struct prepared *prepared = aspw_prepare(&arena, command, &own);
+	struct prepared *prepared = aspw_prepare_command(&arena, command, &own);
 	check(prepared && !arena.error && arena.size == base_size, "another size");
 	prepared->joined = command->action_count ? prepared->actions : NULL; /* by decide.c */
 	struct prepared *copy = exact(prepared, base_size);

@@ -105,7 +105,7 @@ static void write_report(struct input *input)
 	struct prepared *prepared = exact(NULL, sizeof *prepared);
 
 	prepared->report = report;
-	aspw_report(prepared, -PSYS_ENOENT, subject);
+	aspw_store_report(prepared, -PSYS_ENOENT, subject);
 	check(!strcmp(report->subject, subject + (length > most ? length - most : 0)),
 	      "another end of the subject");
 	free(subject);

@@ -68,7 +68,7 @@ static unsigned decide(const int *of, struct request *request, struct plan *plan
 	};
 	const struct findings found = { .has_image = true, .children_stay = of[STAYS] };
 
-	aspw_decide(&command, &needs, &found, request, plan);
+	aspw_decide_ways(&command, &needs, &found, request, plan);
 	return plan->ways;
 }
 
