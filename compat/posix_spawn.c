@@ -74,9 +74,9 @@ static int add_with_fd(posix_spawn_file_actions_t *to, int fd, struct aspawn_act
 /* Returns the address of the action's path member, or NULL if the action has none. */
 static const char **path_of(struct aspawn_action *action)
 {
-	return action->kind == ASPAWN_ACTION_OPENAT ? &action->u.openat.path :
-	       action->kind == ASPAWN_ACTION_CHDIR  ? &action->u.chdir.path :
-						      NULL;
+	if (action->kind == ASPAWN_ACTION_OPENAT)
+		return &action->u.openat.path;
+	return action->kind == ASPAWN_ACTION_CHDIR ? &action->u.chdir.path : NULL;
 }
 
 /* Adds the action with a copy of its path. */

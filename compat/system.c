@@ -74,24 +74,24 @@ static void restore_signals(void)
 	pthread_mutex_unlock(&ignored.lock);
 }
 
-struct call {
+struct line {
 	struct psys_sigset mask; /* the caller's */
 	pid_t pid;
 };
 
 /* Returns 0, or a positive error number if there is no child. */
-static int start_line(struct call *call, struct section *section, const char *command)
+static int start_line(struct line *line, struct section *section, const char *command)
 {
 	struct psys_sigset defaults;
 
-	call->mask = section->mask;
+	line->mask = section->mask;
 	ignore_signals(&defaults);
 	const struct aspawn_action action = ASPAWN_SIGNALS_DEFAULT(&defaults);
 	const struct spawn spawn = {
-		.pid = &call->pid,
+		.pid = &line->pid,
 		.path = "",
 		.before = { &action, 1 },
-		.mask = &call->mask,
+		.mask = &line->mask,
 	};
 	const int error = aspawn_compat_spawn_line(section, &spawn, command);
 	if (error)
@@ -101,31 +101,31 @@ static int start_line(struct call *call, struct section *section, const char *co
 	return error;
 }
 
-static void finish_line(const struct call *call)
+static void finish_line(const struct line *line)
 {
 	block_signals(NULL);
 	restore_signals();
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &call->mask, NULL, PSYS_SIGSET_SIZE);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &line->mask, NULL, PSYS_SIGSET_SIZE);
 }
 
 /* Cancellation handler: kill and reap the child. */
 static void end_cancelled(void *arg)
 {
-	struct call *call = arg;
+	struct line *line = arg;
 
-	kill(call->pid, SIGKILL);
-	while (psys_wait4(call->pid, NULL, 0, NULL) == -PSYS_EINTR)
+	kill(line->pid, SIGKILL);
+	while (psys_wait4(line->pid, NULL, 0, NULL) == -PSYS_EINTR)
 		continue;
-	finish_line(call);
+	finish_line(line);
 }
 
-static int wait_for(struct call *call)
+static int wait_for(struct line *line)
 {
 	int status;
 	pid_t r;
 
-	pthread_cleanup_push(end_cancelled, call);
-	r = aspawn_compat_wait(call->pid, &status);
+	pthread_cleanup_push(end_cancelled, line);
+	r = aspawn_compat_wait(line->pid, &status);
 	pthread_cleanup_pop(0);
 	return r < 0 ? -1 : status;
 }
@@ -133,7 +133,7 @@ static int wait_for(struct call *call)
 int system(const char *command)
 {
 	struct section section;
-	struct call call;
+	struct line line;
 	const int before = errno;
 
 	if (!command) {
@@ -146,7 +146,7 @@ int system(const char *command)
 		errno = error;
 		return -1;
 	}
-	error = start_line(&call, &section, command);
+	error = start_line(&line, &section, command);
 	aspawn_compat_leave(&section);
 	if (error) {
 		errno = error;
@@ -155,9 +155,9 @@ int system(const char *command)
 			       -1 :
 			       127 << 8;
 	}
-	int status = wait_for(&call);
+	int status = wait_for(&line);
 	error = status < 0 ? errno : 0;
-	finish_line(&call);
+	finish_line(&line);
 	errno = error ? error : before;
 	return status;
 }
