@@ -292,8 +292,8 @@ static IN_SERVER void add_given(struct prepared *prepared, const struct aspawn_a
 }
 
 /* Stores the group that the helper shall make. A server has the job's descriptor under another number. */
-static IN_SERVER void fill_group(struct prepared *prepared, const struct aspawn_action *action,
-				 bool is_jobs)
+static IN_SERVER void fill_cgroup_wish(struct prepared *prepared,
+				       const struct aspawn_action *action, bool is_jobs)
 {
 	struct cgroup_wish *wish = &prepared->new_cgroup;
 
@@ -364,7 +364,7 @@ IN_SERVER struct requirements aspw_fill_prepared(struct prepared *prepared,
 	requirements.fd_count = prepared->fd_count;
 	requirements.joined = prepared->joined;
 	if (prepared->joined && prepared->joined->kind == ASPAWN_ACTION_NEW_CGROUP) {
-		fill_group(prepared, prepared->joined, served);
+		fill_cgroup_wish(prepared, prepared->joined, served);
 		requirements.new_cgroup = &prepared->new_cgroup;
 	}
 	if (closes && requirements.keep_below <= INT32_MAX && !requirements.new_cgroup)

@@ -66,7 +66,7 @@ static int check_action(const struct aspawn_action *action, int index, int owner
 }
 
 /* The helper of a tree makes and removes the group. */
-static int check_groups(const struct aspawn_command *command, struct aspawn_failure *failure)
+static int check_cgroups(const struct aspawn_command *command, struct aspawn_failure *failure)
 {
 	int groups = 0, made = -1;
 
@@ -124,7 +124,7 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 		return aspw_refuse_argument(failure, -PSYS_E2BIG, "action_count");
 	for (size_t i = 0; i < to->action_count && r == 0; i++)
 		r = check_action(&to->actions[i], (int)i, to->owner, failure);
-	return r < 0 || !to->action_count ? r : check_groups(to, failure);
+	return r < 0 || !to->action_count ? r : check_cgroups(to, failure);
 }
 
 /* setsid() already makes a group, and fails for a group leader. A terminal has a session. */
