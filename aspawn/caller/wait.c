@@ -47,10 +47,7 @@ static IN_SERVER bool let_go_on(struct aspawn_child *child)
 	const int pid = child_state(child)->pid;
 
 	info.u.child.pid = 0;
-	return pid > 0 &&
-	       psys_waitid(PSYS_P_PID, pid, &info,
-			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL),
-			   NULL) == 0 &&
+	return pid > 0 && psys_waitid(PSYS_P_PID, pid, &info, LOOK_AT_ANY, NULL) == 0 &&
 	       info.u.child.pid && !is_exit(&info) && aspw_detach_stopped(&info) == 0;
 }
 

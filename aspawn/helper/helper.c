@@ -10,6 +10,7 @@
 #include "../spawn/deadline.h"
 #include "../spawn/descriptor_table.h"
 #include "../spawn/exec_watch.h"
+#include "../spawn/pidfd.h"
 #include "../spawn/suspending_clone.h"
 #include "helper_main.h"
 #include "pidfd_channel.h"
@@ -147,9 +148,7 @@ static IN_SERVER bool is_reaped_by_caller(const struct Stack_t *stack)
 	struct psys_siginfo info;
 
 	return begun->helped && !stack_control(stack)->plan.owner &&
-	       psys_waitid(PSYS_P_PID, begun->pid, &info,
-			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL),
-			   NULL) == -PSYS_ECHILD;
+	       psys_waitid(PSYS_P_PID, begun->pid, &info, LOOK_AT_ANY, NULL) == -PSYS_ECHILD;
 }
 
 IN_SERVER int aspw_helper_open_child(const struct Stack_t *stack)

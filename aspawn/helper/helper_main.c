@@ -95,8 +95,7 @@ static IN_HELPER bool child_has_ended(int child, int options)
 	int pid;
 
 	while ((pid = next_exit(options)) > 0 && pid != child)
-		psys_waitid(PSYS_P_PID, pid, &info,
-			    (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL), NULL);
+		psys_waitid(PSYS_P_PID, pid, &info, REAP_ANY, NULL);
 	return pid == child;
 }
 

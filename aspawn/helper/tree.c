@@ -289,12 +289,11 @@ static IN_HELPER void tree_doze(const struct tree *tree, int ms)
  * nothing is left, or another error. */
 static IN_HELPER int tree_reap(struct tree *tree)
 {
-	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL);
 	struct psys_siginfo info;
 
 	for (int i = 0; i < MOST_REAPED; i++) {
 		info.u.child.pid = 0;
-		const int r = psys_waitid(PSYS_P_ALL, 0, &info, options | PSYS_WNOWAIT, NULL);
+		const int r = psys_waitid(PSYS_P_ALL, 0, &info, LOOK_AT_ANY, NULL);
 		if (r == -PSYS_EINTR)
 			continue;
 		const int pid = info.u.child.pid;
@@ -310,7 +309,7 @@ static IN_HELPER int tree_reap(struct tree *tree)
 		if (is_child)
 			tree->is_reaped = aspw_helper_reap(tree->state, pid);
 		else
-			psys_waitid(PSYS_P_PID, pid, &info, options, NULL);
+			psys_waitid(PSYS_P_PID, pid, &info, REAP_ANY, NULL);
 		tree->ends++;
 	}
 	return 0;

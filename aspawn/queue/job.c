@@ -375,13 +375,12 @@ IN_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
  * left behind: until the program is reaped, no other process group can have its number. */
 static IN_SERVER int job_reap_zombie(const struct job *job, struct aspawn_result *result)
 {
-	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL);
 	struct psys_siginfo info;
 
 	if (job->signal)
 		aspw_send_signal(job->child.ended_fd, result->pid, PSYS_SIGKILL, true);
 	info.u.child.pid = 0;
-	const int r = psys_waitid(PSYS_P_PID, result->pid, &info, options, &result->usage);
+	const int r = psys_waitid(PSYS_P_PID, result->pid, &info, REAP_ANY, &result->usage);
 	if (r < 0 || !info.u.child.pid)
 		return r;
 	result->status = aspw_wait_status(&info);

@@ -10,6 +10,7 @@
 #include "../caller/wait.h"
 #include "../child/close_range.h"
 #include "../spawn/descriptor_table.h"
+#include "../spawn/pidfd.h"
 #include "descriptors.h"
 #include "job.h"
 #include "results.h"
@@ -295,8 +296,7 @@ static IN_SERVER void server_reap_left(const struct aspawn_queue *queue, int pid
 {
 	struct psys_siginfo info;
 
-	psys_waitid(PSYS_P_PIDFD, pidfd, &info, (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL),
-		    NULL);
+	psys_waitid(PSYS_P_PIDFD, pidfd, &info, REAP_ANY, NULL);
 	queue_unwatch(queue->server.epoll, pidfd);
 	psys_close(pidfd);
 }

@@ -12,15 +12,14 @@ enum { DETACH = 17, GETSIGINFO = 0x4202, EVENT = 8 };
 
 IN_ANY int aspw_child_has_ended(int pidfd, int pid)
 {
-	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL);
 	struct psys_siginfo info;
 	int r = -PSYS_EINVAL;
 
 	info.u.child.pid = 0;
 	if (pidfd >= 0)
-		r = psys_waitid(PSYS_P_PIDFD, pidfd, &info, options, NULL);
+		r = psys_waitid(PSYS_P_PIDFD, pidfd, &info, LOOK_AT_ANY, NULL);
 	if (r == -PSYS_EINVAL)
-		r = psys_waitid(PSYS_P_PID, pid, &info, options, NULL);
+		r = psys_waitid(PSYS_P_PID, pid, &info, LOOK_AT_ANY, NULL);
 	return r < 0 || !info.u.child.pid || !is_exit(&info) ? r : info.u.child.pid;
 }
 

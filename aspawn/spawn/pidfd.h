@@ -5,8 +5,16 @@
 
 #include <stdbool.h>
 
+#include <syscall/process.h>
 #include <syscall/signal.h>
 #include <syscall/time.h>
+
+/* Options of waitid(2), which does not wait with them: for any child, or one without an exit signal. */
+enum {
+	REAP_ANY = PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL,
+	LOOK_AT_ANY = REAP_ANY | PSYS_WNOWAIT,
+	LOOK_AT_CLONE = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
+};
 
 /* True if the child has ended. waitid(2) also reports the stop of a tracee, although nobody has
  * asked for stops. */

@@ -153,7 +153,6 @@ IN_SERVER void aspw_stack_reap_helper(const struct Stack_t *stack)
 
 IN_SERVER int aspw_stack_helper_status(const struct Stack_t *stack, int pidfd)
 {
-	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE);
 	struct psys_siginfo info;
 	int status = PSYS_SIGKILL;
 
@@ -161,7 +160,7 @@ IN_SERVER int aspw_stack_helper_status(const struct Stack_t *stack, int pidfd)
 	if (pidfd >= 0) /* it may not be a zombie yet */
 		aspw_deadline_poll(pidfd, PSYS_POLLIN, aspw_deadline_in(1000));
 	if (aspw_reaped_status(pidfd, &status) < 0)
-		psys_waitid(PSYS_P_PID, stack_state(stack)->helper_pid, &info, options, NULL);
+		psys_waitid(PSYS_P_PID, stack_state(stack)->helper_pid, &info, LOOK_AT_CLONE, NULL);
 	return info.u.child.pid ? aspw_wait_status(&info) : status;
 }
 
@@ -185,9 +184,7 @@ IN_SERVER void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, 
 		psys_setpgid(pid,
 			     stack_state(stack)->callers_process_group); /* as aspw_helper_leave() */
 	if (aspw_signal_by_pidfd(pidfd, signal, 0) == -PSYS_ENOSYS && pid &&
-	    psys_waitid(PSYS_P_PID, pid, &info,
-			(int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
-			NULL) == 0)
+	    psys_waitid(PSYS_P_PID, pid, &info, LOOK_AT_CLONE, NULL) == 0)
 		psys_kill(pid, signal);
 }
 

@@ -23,8 +23,7 @@ static IN_ANY bool suspending_has_ended(const struct control *control, int pid)
 	if (clones_for_caller(control))
 		return psys_ppoll(&end, 1, &at_once, NULL, 0) > 0;
 	info.u.child.pid = 0;
-	psys_waitid(PSYS_P_PID, pid, &info,
-		    (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE), NULL);
+	psys_waitid(PSYS_P_PID, pid, &info, LOOK_AT_CLONE, NULL);
 	return info.u.child.pid && is_exit(&info);
 }
 
