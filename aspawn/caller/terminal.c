@@ -54,10 +54,7 @@ IN_SERVER int aspw_make_terminal(int ends[2], const struct aspawn_command *comma
 	int r = set_window_size(ends[0], rows ? rows : DEFAULT_ROWS,
 				columns ? columns : DEFAULT_COLUMNS);
 	ends[1] = r < 0 ? r : open_programs_end(ends[0]);
-	if (ends[1] >= 0)
-		return 0;
-	psys_close(ends[0]);
-	return ends[1];
+	return ends[1] < 0 ? ends[1] : 0;
 }
 
 int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned columns)

@@ -17,7 +17,7 @@ PSYS_INLINE unsigned streams_on_pty(const struct aspawn_command *command)
 }
 
 /* Makes the terminal that the command asks for: the caller's end and the program's, both CLOEXEC and
- * above 2. Returns 0, or a negative error number with none left. */
+ * above 2. Returns 0, or a negative error number: then ends[0] is still open, unless it is negative. */
 int aspw_make_terminal(int ends[2], const struct aspawn_command *command);
 
 #endif

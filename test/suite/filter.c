@@ -122,6 +122,7 @@ static struct supervisor {
 	const int *armed;
 	long *waits;
 	int (*see)(const struct seen_call *call);
+	void (*see_any)(const struct psys_seccomp_data *call, bool may_wait);
 } supervisor;
 
 /* A thread without the filter, which reads the memory that the calls point to. */
@@ -163,7 +164,7 @@ static void watch_all(const long *numbers, size_t count,
 			JUMP(PSYS_BPF_JEQ, (uint32_t)numbers[i], (uint8_t)(count - i), 0);
 		filter[1 + i] = jump;
 	}
-	filter[1 + count] = allow;
+	filter[1 + count] = count ? allow : notify; /* without numbers: all calls */
 	filter[2 + count] = notify;
 	supervisor.decide = decide;
 	thread_start(&supervisor.thread, supervise, NULL);
@@ -290,6 +291,29 @@ void filter_refuse_waits(const int *armed, long *waits)
 	supervisor.waits = waits;
 	supervisor.tid = psys_gettid();
 	watch_all(waiting_calls, sizeof waiting_calls / sizeof *waiting_calls, refuse_wait);
+}
+
+static void show_call(const struct notification *notification, struct answer *answer)
+{
+	const struct psys_seccomp_data *call = &notification->data;
+	bool waits = false;
+
+	answer->flags = ANSWER_CONTINUE;
+	if ((int)notification->pid != supervisor.tid ||
+	    !__atomic_load_n(supervisor.armed, __ATOMIC_ACQUIRE))
+		return;
+	for (size_t i = 0; i < sizeof waiting_calls / sizeof *waiting_calls; i++)
+		waits = waits || waiting_calls[i] == call->nr;
+	supervisor.see_any(call, waits && may_wait(call));
+}
+
+void filter_show_calls(const int *armed,
+		       void (*see)(const struct psys_seccomp_data *call, bool may_wait))
+{
+	supervisor.armed = armed;
+	supervisor.see_any = see;
+	supervisor.tid = psys_gettid();
+	watch_all(NULL, 0, show_call);
 }
 
 void filter_trap(long nr)

@@ -23,6 +23,11 @@ void filter_hold(long nr, int *reached, int *go);
  * number of the last one. Skips the test if that is not possible. */
 void filter_refuse_waits(const int *armed, long *waits);
 
+/* While *armed, each call of this thread is shown to see(), in another thread, before it is made; and whether it
+ * may wait for another process. Likewise. */
+void filter_show_calls(const int *armed,
+		       void (*see)(const struct psys_seccomp_data *call, bool may_wait));
+
 /* Calls of nr raise SIGSYS in the thread, and are not made. */
 void filter_trap(long nr);
 

@@ -702,6 +702,32 @@ TEST(a_kernel_without_tiocgptpeer_is_told)
 	check_no_terminal(&command, -PSYS_ENOTTY, -PSYS_ENOTTY);
 }
 
+static int closes;
+
+static void count_close(const struct psys_seccomp_data *call, bool may_wait)
+{
+	(void)may_wait;
+	closes += call->nr == PSYS_NR_close && (int)call->args[0] >= 0;
+}
+
+/* By the second close another thread would lose what it has just opened. */
+TEST(the_callers_end_is_closed_once_if_there_is_no_other)
+{
+	static int armed;
+	struct self self;
+	const struct aspawn_command command = on_terminal(&self, "exit_7", NULL);
+	struct aspawn_child child;
+
+	need_terminals();
+	filter_refuse_flags(PSYS_NR_ioctl, 1, PSYS_TIOCGPTPEER, PSYS_ENOTTY);
+	filter_show_calls(&armed, count_close);
+	__atomic_store_n(&armed, true, __ATOMIC_RELEASE);
+	const int r = aspawn_start(&child, &command);
+	__atomic_store_n(&armed, false, __ATOMIC_RELEASE);
+	CHECK_EQUAL(r, -PSYS_ENOTTY);
+	CHECK_EQUAL(closes, 1);
+}
+
 TEST(a_terminal_needs_two_descriptors)
 {
 	struct self self;
