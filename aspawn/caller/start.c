@@ -430,8 +430,9 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 	}
 	if (is_blocked)
 		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request.mask, NULL, PSYS_SIGSET_SIZE);
-	psys_close(terminal[1]); /* close(-1) is harmless */
-	if (r < 0)
+	if (on_pty)
+		psys_close(terminal[1]);
+	if (on_pty && r < 0)
 		psys_close(terminal[0]);
 	return r < 0 ? r : 0;
 }

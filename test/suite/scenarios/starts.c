@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* aspawn_start() waits for no other process: all kinds of commands in turns, from one pool. */
+/* aspawn_start() waits for no other process, and maps no memory once its pool has some: all kinds of commands in
+ * turns, from one pool. */
 #include "../../../aspawn/spawn/stack.h"
 #include "filter.h"
 #include "private.h"
@@ -184,5 +185,113 @@ TEST(no_start_waits_for_a_helper_of_a_cgroup_that_is_ending)
 	make_cgroup(&group);
 	cgroup = group.fd;
 	check_starts();
+	remove_cgroup(&group);
+}
+
+/* --- the calls of a warm start --------------------------------------------------------------- */
+
+static int calls;
+static long unwanted; /* the number of a call that may have waited, or has changed the mappings */
+
+static void count_call(const struct psys_seccomp_data *call, bool may_wait)
+{
+	static const long mapping[] = {
+#ifdef PSYS_NR_mmap
+		PSYS_NR_mmap,
+#endif
+#ifdef PSYS_NR_mmap2
+		PSYS_NR_mmap2,
+#endif
+		PSYS_NR_munmap, PSYS_NR_mprotect, PSYS_NR_madvise, PSYS_NR_brk, PSYS_NR_mremap,
+	};
+
+	calls += call->nr != PSYS_NR_waitid || may_wait; /* a helper of each stack may have ended */
+	for (size_t i = 0; i < sizeof mapping / sizeof *mapping; i++)
+		may_wait = may_wait || call->nr == mapping[i];
+	if (may_wait)
+		unwanted = call->nr;
+}
+
+/* What the caller of each kind calls with clone3(2): the masks, the pipes, the clone, what helper and image need. */
+static const int most_calls[KINDS] = { 3, 9, 5, 5, 9, 9, 9 };
+
+/* Returns how the child was cloned. Copies are not judged: to copy the memory is no warm start. */
+static int check_start(int kind, bool is_judged)
+{
+	calls = 0;
+	unwanted = 0;
+	struct aspawn_child child = start_kind(kind);
+	const int counted = calls, mode = aspawn_describe(&child, ASPAWN_FACT_MODE);
+
+	end_child(&child);
+	if (is_judged && mode != ASPAWN_MODE_FORK) {
+		if (unwanted || counted > most_calls[kind])
+			note(names[kind], counted);
+		CHECK_EQUAL(unwanted, 0);
+		CHECK(counted <= most_calls[kind]);
+	}
+	return mode;
+}
+
+/* Gives the pool a stack for each kind: a helper that is about to end may still use one or two. */
+static void warm_pool(void)
+{
+	struct aspawn_child children[KINDS];
+
+	for (int kind = 0; kind < KINDS; kind++)
+		if (can_start(kind))
+			children[kind] = start_kind(kind);
+	for (int kind = 0; kind < KINDS; kind++)
+		if (can_start(kind))
+			end_child(&children[kind]);
+}
+
+static void check_submission(struct aspawn_queue *queue)
+{
+	calls = 0;
+	unwanted = 0;
+	submit_one(queue);
+	CHECK_EQUAL(unwanted, 0);
+	CHECK(calls <= 1); /* to wake the server */
+}
+
+static void check_calls(void)
+{
+	struct aspawn_queue *queue = open_queue(
+		&(struct aspawn_queue_options){ .size = sizeof(struct aspawn_queue_options) });
+
+	if (psys_getuid() == 0)
+		need_others_to_reach_program();
+	filter_show_calls(&armed, count_call);
+	if (check_start(PLAIN, false) != ASPAWN_MODE_CLONE3)
+		skip("no clone3");
+	warm_pool();
+	submit_one(queue);
+	for (int earlier = 0; earlier < KINDS; earlier++)
+		for (int later = 0; can_start(earlier) && later < KINDS; later++) {
+			if (!can_start(later))
+				continue;
+			check_start(earlier, true);
+			check_start(later, true);
+			check_submission(queue);
+		}
+	close_queue(queue);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+}
+
+TEST(a_warm_start_neither_waits_nor_maps)
+{
+	need_shared_memory();
+	check_calls();
+}
+
+TEST(a_warm_start_in_a_cgroup_neither_waits_nor_maps)
+{
+	struct cgroup group;
+
+	need_shared_memory();
+	make_cgroup(&group);
+	cgroup = group.fd;
+	check_calls();
 	remove_cgroup(&group);
 }
