@@ -413,6 +413,7 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 		const struct requirements needs = aspw_fill_prepared(prepared, command, library);
 		const struct findings found = aspw_find_out(command, &needs, served);
 		prepared->reason = aspw_decide_ways(command, &needs, &found, &request, &plan);
+		plan.name = served ? served->name : NULL;
 		struct control *control = aspw_spawn_begin(&request, &plan, &state->stack);
 		prepared->image.size = (size_t)((char *)(control + 1) - (char *)prepared);
 		r = (int)aspw_spawn_end(control, aspw_try_ways(control, aspw_clone_by_helper));

@@ -22,7 +22,8 @@ struct served {
 	const struct psys_rlimit64 *files; /* RLIMIT_NOFILE of the program; NULL: the server's */
 	const struct given_fd *fds;
 	size_t fd_count;
-	bool is_local; /* the caller is the server: actions name its descriptors */
+	const char *name; /* comm of the program until its exec; NULL: the thread's that starts it */
+	bool is_local;    /* the caller is the server: actions name its descriptors */
 	void (*before_exec)(struct prepared *prepared);
 	void *of;
 };

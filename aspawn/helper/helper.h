@@ -14,6 +14,8 @@
  * helper  clones the child as the parent would, or for the parent (CLONE_PARENT), stores the child's
  *         pid or an error, and wakes who waits for that. On a shared table a pidfd is the parent's
  *         too.
+ * helper  names itself: a child that it has cloned before has the name (comm) of the caller's thread,
+ *         without a system call. From here on nobody waits for the helper.
  * helper  releases the descriptors and the directory: the child may run for long.
  * helper  waits for the child, or for the end of the parent's process, stores status and usage
  *         in the state, and ends. Before it reaps the child it says so, as afterwards the number

@@ -202,6 +202,10 @@ IN_HELPER int aspw_helper_clone(struct control *control, int error, int *kept, b
 		aspw_channel_send(control->channel[1], state->begun.pidfd);
 	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
 	psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	/* Not before: the child inherits the caller's name from the helper, and the caller may wait. */
+	psys_prctl(PSYS_PR_SET_NAME,
+		   (uintptr_t)(control->plan.owner == OWNER_TREE ? "aspawn-tree" : "aspawn-helper"),
+		   0, 0, 0);
 	/* A SIGKILL for the caller's process group, as CI runners send it, must not end the helper,
 	 * which ends the tree. The session stays: in another session the child's own groups would
 	 * be orphaned. */

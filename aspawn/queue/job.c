@@ -146,6 +146,7 @@ static IN_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job
 			.files = queue->raises_files ? &queue->files : NULL,
 			.fds = job->fds,
 			.fd_count = job->fd_count,
+			.name = *queue->name ? queue->name : NULL,
 			.is_local = queue->is_local,
 			.before_exec = before_exec,
 			.of = job,

@@ -155,6 +155,7 @@ struct aspawn_queue {
 	int64_t delay;            /* nanoseconds */
 	struct job_stack *stacks; /* one for each running job, in this mapping */
 	int caller_pid;           /* pid of the creator */
+	char name[16];            /* comm of the creating thread, for the jobs; "": not known */
 	bool is_local;
 	bool checks_pid; /* the kernel does not wipe at a fork */
 	bool ignores_sigchld, raises_files, lacks_clone3;

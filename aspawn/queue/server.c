@@ -532,6 +532,8 @@ IN_SERVER int aspw_server_main(void *arg)
 	psys_rt_sigaction(PSYS_SIGCHLD, &usual, NULL, PSYS_SIGSET_SIZE);
 	if (queue->raises_files)
 		aspw_server_raise_files(queue);
+	if (!*queue->name) /* any thread may clone a later server */
+		psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)queue->name, 0, 0, 0);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t) "aspawn-queue", 0, 0, 0);
 	int r = take_server_files(queue, fds);
 	if (r >= 0)

@@ -51,6 +51,8 @@ IN_CHILD int aspw_child_main(void *block)
 		psys_rt_sigaction(PSYS_SIGCHLD, &dispositions[1], NULL, PSYS_SIGSET_SIZE);
 	if (control->plan.dies_with_caller && !die_with_helper(control->parent))
 		psys_exit_group(127);
+	if (control->plan.name)
+		psys_prctl(PSYS_PR_SET_NAME, (uintptr_t)control->plan.name, 0, 0, 0);
 	if (control->watch && control->memory != MEMORY_EXECUTED)
 		aspw_watch_begin(control->watch);
 	psys_exit_group(request->fn(request->arg, control->report.here, &control->old_mask,

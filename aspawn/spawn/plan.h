@@ -67,8 +67,9 @@ struct plan {
 	size_t fd_count;
 	const struct cgroup_wish *new_cgroup; /* of a tree: cgroup.h; NULL: none. Where user_data is */
 	int cgroup_fd; /* that the clone joins, of version 2, unless a group is made for it; -1: none */
-	bool watch_copy; /* where memory may be a copy, make an exec_watch */
-	void *watch_at;  /* the queue's place for it; NULL: it may be anywhere */
+	bool watch_copy;  /* where memory may be a copy, make an exec_watch */
+	void *watch_at;   /* the queue's place for it; NULL: it may be anywhere */
+	const char *name; /* comm of the child; NULL: the one that it inherits is the caller's */
 };
 
 #endif
