@@ -23,6 +23,13 @@
  *         exit signal to SIGCHLD.
  * kernel  clears the state's word for the helper. Then the stack is free, and the helper a
  *         zombie that only a wait for __WALL or __WCLONE finds; or nothing (CLONE_AUTOREAP).
+ *
+ * The helper of a child of the caller reaps nothing, and yet stays until the child's end: the caller has
+ * ended_fd before there is a child, so that this is the helper's pidfd, which only the helper's end makes
+ * readable. Instead of it the other end of a pipe would be a descriptor of the program; who polls ended_fd
+ * already would not see another descriptor in its place; and an epoll instance, to which the helper adds
+ * the child's pidfd, costs the caller a call and a descriptor more for each start, and stays silent for good
+ * if somebody kills the helper before.
  */
 #ifndef HELPER_HELPER_H
 #define HELPER_HELPER_H
