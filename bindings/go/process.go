@@ -326,7 +326,7 @@ func (s *ProcessState) Success() bool { return s.status.ExitStatus() == 0 }
 // Sys returns a syscall.WaitStatus.
 func (s *ProcessState) Sys() any { return s.status }
 
-// SysUsage returns a *syscall.Rusage.
+// SysUsage returns a *syscall.Rusage. Its Maxrss is at least the peak of this process.
 func (s *ProcessState) SysUsage() any { return &s.usage }
 
 // SystemTime returns the processor time that the kernel took for the process and its children.

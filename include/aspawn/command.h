@@ -568,7 +568,7 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
  * status  out, may be NULL: as wait(2) stores it, for WIFEXITED() or PSYS_WIFEXITED() and so
  *         on, or aspawn_status_text()
  * usage   out, may be NULL: resources of the child and its reaped children, as getrusage(2)
- *         stores them
+ *         stores them; ru_maxrss is at least the peak of the caller's memory
  *
  *   0           the program ran, and the child is reaped
  *   -ECANCELED  the program was never executed, and the child is reaped: *status is exit 127, or

@@ -90,7 +90,7 @@ struct psys_clone_args {
  * form with 64-bit times. */
 struct psys_rusage {
 	struct psys_timeval ru_utime, ru_stime;
-	psys_kernel_long ru_maxrss; /* KiB */
+	psys_kernel_long ru_maxrss; /* KiB; an exec keeps the peak of the memory that it leaves */
 	psys_kernel_long ru_ixrss;
 	psys_kernel_long ru_idrss;
 	psys_kernel_long ru_isrss;

@@ -39,7 +39,7 @@ class Result(subprocess.CompletedProcess[Any]):
     pid           of the ended process; None: there was none
     stdout_total, stderr_total   bytes that the program wrote
     submitted, started, executed, ended   seconds of time.monotonic(); None: it has not come to that
-    usage         as of resource.getrusage()
+    usage         as of resource.getrusage(); ru_maxrss is at least the peak of this process
     memory_peak   of actions.new_cgroup(): most bytes that it had at a time; None: not known
     stdout_cut, stderr_cut   True if another process still held it after the grace, so that more may follow
     survivors     how many of a tree could not be ended; 1 for another program that may not be killed, such as

@@ -355,7 +355,8 @@ pub struct Usage {
     pub user: Duration,
     /// Processor time in the kernel.
     pub system: Duration,
-    /// The most memory that was resident: KiB.
+    /// The most memory that was resident: KiB. At least the peak of this process, as the kernel keeps that
+    /// over an exec.
     pub max_resident: u64,
 }
 
