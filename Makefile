@@ -35,6 +35,7 @@ $(foreach name,$(settings),$(if $(filter undefined default,$(origin $(name))),\
 endif
 endif
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
@@ -101,7 +102,7 @@ archives := $(psys) $(archive)
 shared := $(archives:.a=.so)
 
 .PHONY: all
-all: $(archives) $(shared) ## the libraries, in BUILD_DIR (build); CC=gcc, TARGET=aarch64-linux-gnu
+all: $(archives) $(shared) $(BUILD_DIR)/cli/aspawn ## the libraries, and the command, in BUILD_DIR (build); CC=gcc, TARGET=aarch64-linux-gnu
 
 # libaspawn needs no libpsys: it has the same objects, but the one with a function for each system
 # call. A program may link both archives, as members of one name are the same.
@@ -150,6 +151,7 @@ $(image): aspawn/child/image/aspawn-image.sh aspawn/child/image/image.ld aspawn/
 $(BUILD_DIR)/aspawn/child/image.o: $(image)
 $(BUILD_DIR)/aspawn/child/image.o: core += @$(image).build $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')
 
+include cli/cli.mk
 include compat/compat.mk
 include test/test.mk test/proofs/coverage.mk
 include bench/bench.mk
@@ -177,6 +179,7 @@ cross-all: ## cross for every architecture, with a report
 
 .PHONY: install uninstall
 in_lib := $(call quote,$(DESTDIR)$(LIBDIR))
+in_bin := $(call quote,$(DESTDIR)$(BINDIR))
 in_include := $(call quote,$(DESTDIR)$(INCLUDEDIR))
 in_image := $(call quote,$(DESTDIR)$(IMAGE_FILE))
 in_data := $(call quote,$(DESTDIR)$(DATADIR)/aspawn)
@@ -188,7 +191,7 @@ man_links = $(foreach page,$(wildcard doc/*.3),$(patsubst %,%:$(notdir $(page)),
 	$(shell sed -n -e '/^\.SH NAME/,/\\-/{/^\./d' -e 's/\\-.*//' -e 's/,//g' -e p -e '}' $(page)))))
 # The public interface for programs (doc/bindings.md).
 description := interface.json interface.schema.json
-absolute = $(foreach name,LIBDIR INCLUDEDIR DATADIR MANDIR,$(if $(filter /%,$(firstword $($(name)))),,\
+absolute = $(foreach name,BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR,$(if $(filter /%,$(firstword $($(name)))),,\
 	$(error $(name) must be absolute: "$($(name))")))
 # All can read what is installed, whatever the umask of the caller.
 installing = $(absolute)set -eu; umask 022;
@@ -198,7 +201,9 @@ pc_value = -e $(call quote,s|@$(1)@|$(subst |,\|,$(subst &,\&,$(2)))|g)
 pc_file = sed $(call pc_value,PREFIX,$(PREFIX)) $(call pc_value,INCLUDEDIR,$(call below_prefix,$(INCLUDEDIR))) \
 	$(call pc_value,LIBDIR,$(call below_prefix,$(LIBDIR))) $(call pc_value,VERSION,$(VERSION)) $(call pc_value,ADDRESS,$(shell sed -n 's/^ADDRESS=//p' RELEASE)) $(1)
 
-install: all ## headers, libraries, files for pkg-config, man pages: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, DATADIR, MANDIR
+install: all ## the command, headers, libraries, files for pkg-config, man pages: DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, DATADIR, MANDIR
+	$(installing) mkdir -p $(in_bin); install -m 755 $(cli) $(in_bin)
+	$(call tell,$(in_bin)': aspawn')
 	$(installing) for header in $(headers); do \
 		mkdir -p $(in_include)/"$${header%/*}"; \
 		install -m 644 "include/$$header" $(in_include)/"$$header"; done
@@ -233,6 +238,7 @@ uninstall: ## what install and install-compat put there
 		$(notdir $(archives)) libaspawn-compat.a libaspawn-preload.so \
 		pkgconfig/psys.pc pkgconfig/aspawn.pc pkgconfig/aspawn-compat.pc; do rm -f $(in_lib)/"$$file"; done
 	$(if $(IMAGE_FILE),rm -f $(in_image))
+	rm -f $(in_bin)/aspawn
 	for page in $(man_pages) $(foreach link,$(man_links),man3/$(firstword $(subst :, ,$(link))).3); do \
 		rm -f $(in_man)/"$$page"; done
 	for file in $(description); do rm -f $(in_data)/$$file; done

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command aspawn: what its files share.
+ *
+ * Four processes take part in a tree:
+ *
+ * tool     the process that the user has started: reads the options, supervises, reports (main.c,
+ *          options.c, supervise.c, streams.c, terminal.c, cgroup.c, users.c, report.c, help.c)
+ * helper   the library's: ends everything by SIGKILL when the tool orders it, or has ended
+ * reaper   the child of the helper, a copy of the tool: the parent of the program and of all orphans.
+ *          It sends gentle signals, and knows when nothing is left (reaper.c, program.c)
+ * program  the user's command
+ *
+ * With --leave, and as process 1, there are only the tool and the program: then the tool itself does
+ * the reaper's work.
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <aspawn/command.h>
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+enum { MOST_RLIMITS = 16, MOST_NAMES = 16, NAME_SIZE = 16, TEXT_SIZE = 640, MOST_SIGNAL = 64 };
+
+/* The tool's own exit codes. */
+enum { CODE_LIMIT = 124, CODE_TOOL = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127 };
+
+#define NO_TIME INT64_MAX
+
+/* --- text.c: texts, numbers, time ----------------------------------------------- */
+
+/* A text that is cut at the end of its buffer. */
+struct text {
+	char *to;
+	size_t size, length;
+};
+
+#define TEXT_IN(buffer)                     \
+	{                                   \
+		(buffer), sizeof(buffer), 0 \
+	}
+void text_add(struct text *text, const char *more);
+void text_add_number(struct text *text, uint64_t number);
+/* Adds the name of the error, such as ENOENT. */
+void text_add_error(struct text *text, int error);
+/* Adds the name of the signal, such as SIGTERM. */
+void text_add_signal(struct text *text, int signal);
+/* Adds milliseconds as seconds with a fraction. */
+void text_add_seconds(struct text *text, int64_t ms);
+/* Adds a string of JSON. */
+void text_add_json(struct text *text, const char *string);
+/* Reads decimal digits, and moves *from behind them. False if there are none, or too many. */
+bool read_number(const char **from, uint64_t *number);
+/* Writes all of the text to the descriptor. */
+void text_write(const struct text *text, int fd);
+/* Returns the time of the monotonic clock in milliseconds. */
+int64_t now_ms(void);
+
+/* --- options.c ---------------------------------------------------------------------- */
+
+struct rlimit_option {
+	int resource;
+	uint64_t soft, hard;
+};
+
+struct options {
+	char **argv, **envp;                         /* the command's */
+	int64_t timeout, idle, kill_after, cpu_time; /* milliseconds; 0: none */
+	uint64_t output_limit, memory, pids;         /* UINT64_MAX: none */
+	bool leave, dies_with_parent, no_new_privs, foreground, setsid, pty, preserves, is_quiet,
+		is_verbose;
+	int signal, json_fd;
+	const char *stdin_file, *json_file, *cgroup, *user, *directory;
+	struct rlimit_option rlimits[MOST_RLIMITS];
+	int rlimit_count;
+	bool is_answered;      /* --help or --version: there is nothing to start */
+	char error[TEXT_SIZE]; /* the first wrong value; empty: none */
+};
+
+/* Reads the arguments. */
+void options_read(struct options *options, int argc, char **argv);
+/* Keeps the error, unless there is an earlier one: name "value": what. */
+void options_refuse(struct options *options, const char *name, const char *value, const char *what);
+
+/* --- program.c: the program's start ------------------------------------------------ */
+
+/* What the tool has found and opened before the start. */
+struct setting {
+	struct options options;
+	struct psys_sigset mask; /* the tool's, at its beginning */
+	bool ignores_sigchld;    /* ... */
+	bool is_closed[3];       /* the tool has no such stream */
+	bool is_init;            /* the tool is process 1 */
+	bool reaps;              /* the tool itself does the reaper's work */
+	int tool;                /* its number */
+	int streams[3];          /* of the program, above 2; ASPAWN_STREAM_DEFAULT: the tool's */
+	int cgroup;              /* the command's own; -1: none */
+	int parent_fd;           /* of --die-with-parent; -1: none */
+	unsigned uid, gid, groups[64];
+	size_t group_count;
+	bool changes_user, changes_groups;
+	char home[256], name[64];
+};
+
+struct ended_name {
+	int pid;
+	char name[NAME_SIZE];
+};
+
+/* The page that the tool and the reaper share. */
+struct shared {
+	/* The reaper's. */
+	int pid;     /* of the program; 0: none yet */
+	int error;   /* of aspawn_start(); 0: none */
+	int started; /* 1: executed; -1: not */
+	struct aspawn_failure failure;
+	int has_status, status;
+	struct psys_rusage usage;
+	int is_empty; /* nothing is left */
+	int refused;  /* of the last signals, so many were not permitted */
+	int name_count;
+	struct ended_name names[MOST_NAMES];
+	/* The tool's orders: bits of signals. */
+	unsigned to_program[2], to_all[2];
+};
+
+/* Starts the program and waits until it is executed, or has failed. */
+void program_start(const struct setting *setting, struct shared *shared);
+
+/* --- reaper.c ------------------------------------------------------------------- */
+
+struct reaper {
+	const struct setting *setting;
+	struct shared *shared;
+};
+
+/* The life of the reaper process: a function for ASPAWN_CALL. */
+int reaper_main(void *reaper);
+/* Obeys the orders, and reaps what has ended. */
+void reaper_turn(const struct setting *setting, struct shared *shared);
+
+/* --- supervise.c ------------------------------------------------------------------ */
+
+enum outcome {
+	EXITED,
+	SIGNALED,
+	TIMEOUT,
+	IDLE,
+	CPU_TIME,
+	OUTPUT,
+	MEMORY,
+	STOPPED,
+	NOT_STARTED,
+	LOST
+};
+
+struct result {
+	enum outcome outcome;
+	int status;                   /* of the program; -1: not known */
+	int stop_signal;              /* the tool's that has stopped the command; 0: none */
+	int survivors;                /* -1: not known */
+	bool had_to_kill, had_to_end; /* the command; what the program has left */
+	bool counts;                  /* the bytes are those that went through the tool */
+	bool is_group;                /* there is no /proc: only the process group was ended */
+	int64_t duration;             /* milliseconds */
+	uint64_t bytes[2], dropped[2], memory_peak;
+	struct shared *shared;
+};
+
+void supervise(struct setting *setting, struct result *result);
+
+/* --- report.c ------------------------------------------------------------------------ */
+
+/* Writes the line and the object, and returns the exit code. */
+int report(const struct options *options, const struct result *result);
+/* Writes a line to standard error: aspawn: what */
+void say(const char *what);
+
+/* --- help.c ------------------------------------------------------------------------------ */
+
+void help_write(void);
+
+#endif

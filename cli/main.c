@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* The tool from its start to its exit code. Runs in the tool. */
+#include "cli.h"
+
+/* A closed stream's number must not become that of a file which the tool opens. */
+static void hold_streams(struct setting *setting)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		setting->is_closed[fd] = psys_fcntl(fd, PSYS_F_GETFD, 0) < 0;
+		if (setting->is_closed[fd])
+			psys_eventfd2(0, PSYS_EFD_CLOEXEC);
+	}
+}
+
+static void take_signals(struct setting *setting)
+{
+	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
+	struct psys_sigaction old = usual;
+	struct psys_sigset all;
+
+	psys_sigfillset(&all);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &setting->mask, PSYS_SIGSET_SIZE);
+	psys_rt_sigaction(PSYS_SIGCHLD, &usual, &old, PSYS_SIGSET_SIZE);
+	setting->ignores_sigchld = old.handler == PSYS_SIG_IGN;
+}
+
+/* Opens a file that an option names. */
+static int open_named(struct options *options, const char *option, const char *path, int flags)
+{
+	char error[64];
+	struct text text = TEXT_IN(error);
+	const int fd = psys_open(path, flags | PSYS_O_CLOEXEC, 0666);
+
+	if (fd < 0) {
+		text_add_error(&text, fd);
+		options_refuse(options, option, path, error);
+	}
+	return fd;
+}
+
+/* JSON comes first: it tells also what is wrong with other options. */
+static void open_files(struct setting *setting)
+{
+	struct options *options = &setting->options;
+
+	if (options->json_fd >= 0)
+		psys_fcntl(options->json_fd, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
+	if (options->json_file)
+		options->json_fd = open_named(options, "--json", options->json_file,
+					      PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_TRUNC);
+	if (options->stdin_file && !*options->error)
+		setting->streams[0] =
+			open_named(options, "--stdin", options->stdin_file, PSYS_O_RDONLY);
+}
+
+/* The parent's number may be another's by the time of the open: the second look tells. */
+static void watch_parent(struct setting *setting)
+{
+	const int parent = psys_getppid();
+	const int fd = parent > 0 ? psys_pidfd_open(parent, 0) : -PSYS_ESRCH;
+
+	if (fd < 0 || psys_getppid() != parent)
+		options_refuse(&setting->options, "--die-with-parent", NULL,
+			       "the parent process cannot be watched");
+	setting->parent_fd = fd;
+}
+
+static void prepare(struct setting *setting)
+{
+	struct options *options = &setting->options;
+
+	setting->tool = psys_getpid();
+	setting->is_init = setting->tool == 1;
+	setting->reaps = setting->is_init || options->leave;
+	setting->cgroup = setting->parent_fd = -1;
+	if (options->kill_after < 0)
+		options->kill_after = setting->is_init ? 8000 : 10000;
+	open_files(setting);
+	if (options->dies_with_parent && !*options->error)
+		watch_parent(setting);
+}
+
+int main(int argc, char **argv, char **envp)
+{
+	static struct setting setting;
+	struct result result;
+
+	psys_memset(&result, 0, sizeof result);
+	hold_streams(&setting);
+	options_read(&setting.options, argc, argv);
+	if (setting.options.is_answered && !*setting.options.error)
+		return 0;
+	setting.options.envp = envp;
+	take_signals(&setting);
+	prepare(&setting);
+	result.shared = psys_mmap(NULL, sizeof *result.shared, PSYS_PROT_READ | PSYS_PROT_WRITE,
+				  PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
+	if ((uintptr_t)result.shared > -4096UL) {
+		say("there is no memory");
+		return CODE_TOOL;
+	}
+	result.outcome = *setting.options.error ? NOT_STARTED : EXITED;
+	result.status = -1;
+	if (!*setting.options.error)
+		supervise(&setting, &result);
+	return report(&setting.options, &result);
+}

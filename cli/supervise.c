@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The supervision of the command: signals, limits and the end. Runs in the tool.
+ *
+ * RUNNING    until the program ends, a limit is reached, or a signal asks for the end
+ * LINGERING  the program has ended by itself: what it has left has 100 ms
+ * ENDING     a signal was sent, and the grace runs
+ * KILLING    SIGKILL was sent to everything that the reaper has found; soon the library ends the rest
+ */
+#include "cli.h"
+
+enum phase { RUNNING, LINGERING, ENDING, KILLING };
+enum { LINGER = 100, GRACE_OF_REST = 1000, ESCALATION = 100, PATIENCE = 10000, SI_KERNEL = 0x80 };
+enum { SIGNALS, ENDED, PARENT, POLLED };
+
+struct supervision {
+	struct setting *setting;
+	const struct options *options;
+	struct result *result;
+	struct shared *shared;
+	struct aspawn_child tree;
+	struct psys_pollfd polled[POLLED];
+	enum phase phase;
+	int stops;          /* signals that asked for the end */
+	int kills;          /* how often SIGKILL was ordered */
+	bool is_helperless; /* somebody has killed the helper */
+	bool is_over;
+	int64_t timeout_at, step_at; /* the latter: when the phase is over */
+};
+
+/* --- orders ---------------------------------------------------------------------------- */
+
+static void tell_signal(const struct supervision *s, int signal, bool all)
+{
+	char buffer[TEXT_SIZE];
+	struct text text = TEXT_IN(buffer);
+
+	if (!s->options->is_verbose)
+		return;
+	text_add(&text, "sends ");
+	text_add_signal(&text, signal);
+	text_add(&text, all ? " to all of " : " to ");
+	text_add(&text, *s->options->argv);
+	say(buffer);
+}
+
+static void ring(struct supervision *s)
+{
+	if (s->setting->reaps)
+		reaper_turn(s->setting, s->shared);
+	else
+		aspawn_kill(&s->tree, PSYS_SIGCONT);
+}
+
+static void order(struct supervision *s, bool all, int signal)
+{
+	unsigned *bits = all ? s->shared->to_all : s->shared->to_program;
+
+	if (signal < 1 || signal > MOST_SIGNAL)
+		return;
+	tell_signal(s, signal, all);
+	__atomic_fetch_or(&bits[(signal - 1) / 32], 1U << (signal - 1) % 32, __ATOMIC_ACQ_REL);
+	ring(s);
+}
+
+/* 0: without a limit. */
+static int64_t time_in(int64_t ms)
+{
+	return ms > 0 ? now_ms() + ms : NO_TIME;
+}
+
+static void kill_all(struct supervision *s)
+{
+	s->result->had_to_kill = true;
+	s->phase = KILLING;
+	s->step_at = time_in(ESCALATION);
+	s->kills++;
+	order(s, true, PSYS_SIGKILL);
+}
+
+/* Signal 0: nothing is sent. */
+static void stop(struct supervision *s, int signal, int64_t grace)
+{
+	const bool all = !s->options->foreground || s->shared->has_status;
+
+	if (s->phase == KILLING)
+		return;
+	if (signal == PSYS_SIGKILL) {
+		kill_all(s);
+		return;
+	}
+	if (s->phase != ENDING)
+		s->step_at = time_in(grace);
+	s->phase = ENDING;
+	order(s, all, signal);
+	if (signal)
+		order(s, all, PSYS_SIGCONT);
+}
+
+static void reach_limit(struct supervision *s, enum outcome outcome)
+{
+	if (s->phase != RUNNING)
+		return;
+	s->result->outcome = outcome;
+	stop(s, s->options->signal, s->options->kill_after);
+}
+
+/* --- signals to the tool ----------------------------------------------------------------- */
+
+/* A second signal ends everything at once. */
+static void stop_by_signal(struct supervision *s, int signal, bool is_sent)
+{
+	if (s->stops++) {
+		kill_all(s);
+		return;
+	}
+	if (s->phase == RUNNING) {
+		s->result->outcome = STOPPED;
+		s->result->stop_signal = signal;
+	}
+	stop(s, is_sent ? 0 : signal, s->options->kill_after);
+}
+
+/* The command is in the tool's process group: what the terminal sends, both get. */
+static bool has_reached_program(const struct supervision *s,
+				const struct psys_signalfd_siginfo *info)
+{
+	return info->ssi_code == SI_KERNEL && !s->options->setsid && !s->options->pty &&
+	       !s->setting->is_init;
+}
+
+static void handle_signal(struct supervision *s, const struct psys_signalfd_siginfo *info)
+{
+	const int signal = (int)info->ssi_signo;
+	const bool is_sent = has_reached_program(s, info);
+
+	if (signal == PSYS_SIGCHLD || info->ssi_pid == (unsigned)s->setting->tool)
+		return;
+	if (signal == PSYS_SIGALRM)
+		reach_limit(s, TIMEOUT);
+	else if (signal == PSYS_SIGTERM || signal == PSYS_SIGHUP)
+		stop_by_signal(s, signal, is_sent);
+	else if (signal == PSYS_SIGINT || signal == PSYS_SIGQUIT)
+		is_sent ? (void)0 : stop_by_signal(s, signal, false);
+	else if (info->ssi_code != SI_KERNEL)
+		order(s, false, signal);
+	if (signal == PSYS_SIGTSTP || signal == PSYS_SIGTTIN || signal == PSYS_SIGTTOU)
+		psys_kill(s->setting->tool, PSYS_SIGSTOP); /* process 1 ignores that */
+}
+
+static void read_signals(struct supervision *s)
+{
+	struct psys_signalfd_siginfo info;
+
+	while (psys_read(s->polled[SIGNALS].fd, &info, sizeof info) == sizeof info)
+		handle_signal(s, &info);
+	if (s->setting->reaps)
+		reaper_turn(s->setting, s->shared);
+}
+
+/* --- ends ---------------------------------------------------------------------------------- */
+
+static void see_program_end(struct supervision *s)
+{
+	const bool is_gentle =
+		s->phase == ENDING && s->options->foreground && !s->result->had_to_end;
+
+	if (s->setting->reaps && (s->options->leave || s->shared->is_empty))
+		s->is_over = true;
+	if (s->phase != RUNNING && !is_gentle)
+		return;
+	s->phase = LINGERING;
+	s->step_at = time_in(LINGER);
+}
+
+/* The helper's end is the tree's, unless somebody has killed the helper: then the reaper has to end
+ * the rest. */
+static void see_tree_end(struct supervision *s)
+{
+	const int ended = aspawn_ended(&s->tree);
+
+	if (ended == -PSYS_EOWNERDEAD && !s->is_helperless) {
+		s->is_helperless = true;
+		kill_all(s);
+	}
+	if (ended)
+		s->polled[ENDED].fd = -1;
+	s->is_over |= ended && (!s->is_helperless || s->shared->is_empty);
+}
+
+static void take_step(struct supervision *s)
+{
+	if (s->phase == LINGERING) {
+		s->result->had_to_end = true;
+		stop(s, PSYS_SIGTERM, GRACE_OF_REST);
+	} else if (s->phase == ENDING) {
+		kill_all(s);
+	} else if (!s->setting->reaps || s->kills > PATIENCE / ESCALATION) {
+		s->is_over = true;
+	} else {
+		kill_all(s);
+	}
+}
+
+static void see_time(struct supervision *s)
+{
+	const int64_t now = now_ms();
+
+	if (now >= s->timeout_at) {
+		s->timeout_at = NO_TIME;
+		reach_limit(s, TIMEOUT);
+	}
+	if (now >= s->step_at)
+		take_step(s);
+}
+
+/* --- the loop ---------------------------------------------------------------------------------- */
+
+/* It looks now and then if no descriptor tells the tree's end, and wakes a stopped reaper. */
+static int64_t next_look(const struct supervision *s)
+{
+	if (s->setting->reaps)
+		return NO_TIME;
+	return now_ms() + (s->polled[ENDED].fd < 0 ? 10 : 1000);
+}
+
+static void wait_for_event(struct supervision *s)
+{
+	const int64_t look = next_look(s), step = s->step_at < look ? s->step_at : look;
+	const int64_t until = s->timeout_at < step ? s->timeout_at : step;
+	const int64_t left = until == NO_TIME ? NO_TIME : until - now_ms();
+	const uint32_t ms = left < 0 ? 0 : left < 1000000000 ? (uint32_t)left : 1000000000;
+	struct psys_timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+	if (psys_ppoll(s->polled, POLLED, &time, NULL, 0) == 0 && !s->setting->reaps)
+		ring(s);
+}
+
+static void see_events(struct supervision *s)
+{
+	read_signals(s);
+	if (s->polled[PARENT].revents) {
+		s->polled[PARENT].fd = -1;
+		s->polled[PARENT].revents = 0;
+		stop_by_signal(s, 0, true);
+		order(s, true, s->options->signal);
+		order(s, true, PSYS_SIGCONT);
+	}
+	if (s->shared->has_status)
+		see_program_end(s);
+	if (!s->setting->reaps)
+		see_tree_end(s);
+	s->is_over |= s->setting->reaps && s->shared->started < 0;
+	if (!s->is_over)
+		see_time(s);
+}
+
+/* What is left is the library's to end, which knows how to treat hostile programs. */
+static void await_tree_end(struct supervision *s)
+{
+	if (s->phase == KILLING)
+		aspawn_kill_tree(&s->tree, ASPAWN_GRACE_NONE);
+	const int r = aspawn_wait(&s->tree, NULL, NULL, -1);
+	s->result->is_group = s->shared->started > 0 &&
+			      aspawn_describe(&s->tree, ASPAWN_FACT_OWNER) != ASPAWN_OWNER_TREE;
+	if (r == -PSYS_ENOTEMPTY)
+		s->result->survivors = aspawn_describe(&s->tree, ASPAWN_FACT_SURVIVORS);
+	if (r == -PSYS_EOWNERDEAD && !s->shared->is_empty)
+		s->result->survivors = -1;
+}
+
+static void conclude(struct supervision *s)
+{
+	struct result *result = s->result;
+	const struct shared *shared = s->shared;
+
+	result->status = shared->has_status ? shared->status : -1;
+	if (result->status < 0 && s->phase == KILLING && shared->started > 0)
+		result->status = PSYS_SIGKILL;
+	if (shared->started < 0)
+		result->outcome = NOT_STARTED;
+	else if (result->outcome == EXITED && result->status < 0)
+		result->outcome = LOST;
+	else if (result->outcome == EXITED && PSYS_WIFSIGNALED(result->status))
+		result->outcome = SIGNALED;
+}
+
+/* --- the start -------------------------------------------------------------------------------- */
+
+static int start_tree(struct supervision *s)
+{
+	static struct reaper reaper;
+	static struct aspawn_action action;
+	const struct aspawn_command command = {
+		.size = sizeof command,
+		.flags = ASPAWN_COMMAND_DIES_WITH_CALLER | ASPAWN_COMMAND_TREE_OR_GROUP |
+			 ASPAWN_COMMAND_INHERIT_SIGNALS,
+		.argv = s->options->argv,
+		.envp = s->options->envp,
+		.actions = &action,
+		.action_count = 1,
+		.owner = ASPAWN_OWNER_TREE,
+		.memory = ASPAWN_MEMORY_COPIED,
+	};
+
+	reaper = (struct reaper){ s->setting, s->shared };
+	aspawn_action_call(&action, reaper_main, &reaper);
+	const int r = aspawn_start(&s->tree, &command);
+	s->polled[ENDED].fd = r < 0 ? -1 : s->tree.ended_fd;
+	return r;
+}
+
+/* The tool ignores what it has ignored at its beginning, as nohup(1) wants it. */
+static int open_signals(void)
+{
+	struct psys_sigset set;
+	struct psys_sigaction old;
+
+	psys_sigemptyset(&set);
+	for (int signal = 1; signal <= MOST_SIGNAL; signal++) {
+		old.handler = PSYS_SIG_DFL;
+		psys_rt_sigaction(signal, NULL, &old, PSYS_SIGSET_SIZE);
+		if (old.handler == PSYS_SIG_DFL)
+			psys_sigaddset(&set, signal);
+	}
+	return psys_signalfd4(-1, &set, PSYS_SIGSET_SIZE, PSYS_SFD_NONBLOCK | PSYS_SFD_CLOEXEC);
+}
+
+static int start(struct supervision *s)
+{
+	for (int i = 0; i < POLLED; i++)
+		s->polled[i] = (struct psys_pollfd){ -1, PSYS_POLLIN, 0 };
+	s->polled[SIGNALS].fd = open_signals();
+	if (s->polled[SIGNALS].fd < 0)
+		return s->polled[SIGNALS].fd;
+	s->polled[PARENT].fd = s->setting->parent_fd;
+	s->timeout_at = time_in(s->options->timeout);
+	s->step_at = NO_TIME;
+	if (!s->setting->reaps)
+		return start_tree(s);
+	program_start(s->setting, s->shared);
+	return 0;
+}
+
+void supervise(struct setting *setting, struct result *result)
+{
+	static struct supervision s;
+	const int64_t begin = now_ms();
+
+	s.setting = setting;
+	s.options = &setting->options;
+	s.result = result;
+	s.shared = result->shared;
+	const int r = start(&s);
+	if (r < 0) {
+		result->shared->error = r;
+		result->shared->started = -1;
+	} else {
+		for (see_events(&s); !s.is_over; see_events(&s))
+			wait_for_event(&s);
+		if (!setting->reaps)
+			await_tree_end(&s);
+	}
+	result->duration = now_ms() - begin;
+	conclude(&s);
+}

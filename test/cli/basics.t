@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The command aspawn: exit codes, the line, the object of JSON, ends.
+. "$(dirname "$0")/../checks/tap.sh"
+aspawn=${BUILD_DIR:-build}/cli/aspawn
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# exits CODE ARGUMENTS ...; the line is in $work/line, the output in $work/out.
+exits()
+{
+	code=$1 got=0
+	shift
+	timeout 30 "$aspawn" "$@" >"$work/out" 2>"$work/line" || got=$?
+	[ "$got" = "$code" ] || { echo "exit code $got instead of $code"; cat "$work/line"; return 1; }
+}
+
+# exits, and writes exactly this line.
+says()
+{
+	line=$1
+	shift
+	exits "$@" && printf 'aspawn: %s\n' "$line" | diff - "$work/line"
+}
+
+quiet()
+{
+	exits "$@" && [ ! -s "$work/line" ]
+}
+
+# A process that writes its number, and whether that is gone.
+is_gone()
+{
+	! kill -0 "$(cat "$work/pid")" 2>/dev/null
+}
+
+ends_a_session_at_a_limit()
+{
+	exits 124 -t 0.5 sh -c "setsid sh -c 'echo \$\$ >$work/pid; exec sleep 100' & sleep 100" && is_gone
+}
+
+ends_what_a_program_has_left()
+{
+	exits 0 sh -c "(setsid sh -c 'echo \$\$ >$work/pid; exec sleep 100' &); until [ -s $work/pid ]; do :; done" && is_gone &&
+		grep -q 'had to end what it left: sleep' "$work/line"
+}
+
+leaves_what_a_program_has_left()
+{
+	exits 0 --leave sh -c "sleep 100 & echo \$! >$work/pid" && kill "$(cat "$work/pid")"
+}
+
+ends_all_if_killed()
+{
+	"$aspawn" sh -c "setsid sh -c 'echo \$\$ >$work/pid; exec sleep 100' & sleep 100" &
+	until [ -s "$work/pid" ]; do sleep 0.01; done
+	kill -KILL $!
+	wait $! 2>/dev/null
+	sleep 0.2
+	is_gone
+}
+
+# The outer shell gets the signal; the others end with it.
+passes_on_a_signal()
+{
+	"$aspawn" sh -c "trap 'echo term >$work/got; exit 3' TERM; echo >$work/ready; while :; do sleep 0.01; done" 2>"$work/line" &
+	until [ -s "$work/ready" ]; do sleep 0.01; done
+	kill -TERM $!
+	wait $!
+	[ $? = 3 ] && grep -q term "$work/got" && grep -q 'stopped by SIGTERM' "$work/line"
+}
+
+has_json()
+{
+	exits 124 --json "$work/json" -t 0.2 sleep 100 &&
+		python3 -c 'import json, sys; r = json.load(open(sys.argv[1]))
+assert (r["version"], r["outcome"], r["signal"], r["ended"]) == (1, "timeout", "SIGTERM", ["sleep"]), r' "$work/json"
+}
+
+has_json_of_a_wrong_option()
+{
+	exits 125 --json "$work/json" --timeout=never touch "$work/started" && [ ! -e "$work/started" ] &&
+		python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["outcome"] == "not-started"' "$work/json"
+}
+
+check keeps_the_exit_code quiet 7 sh -c 'exit 7'
+check tells_a_signal says 'sh: killed by SIGKILL' 137 sh -c 'kill -9 $$'
+check tells_a_missing_program says 'no-such: search "no-such": ENOENT' 127 no-such
+check tells_a_file_that_is_not_executable exits 126 /etc/passwd
+check tells_a_wrong_value says '--timeout "x": is no duration (a number of seconds, or with ms, s, m, h or d)' 125 --timeout=x true
+check reaches_a_time_limit says 'sleep: timed out after 0.200 s, killed by SIGTERM' 124 -t 200ms sleep 100
+check kills_after_the_grace says 'sh: timed out after 0.200 s, killed by SIGKILL' 124 -t 0.2 -k 0.2 sh -c 'trap "" TERM; sleep 100; sleep 100'
+check preserves_the_status exits 143 -p -t 0.2 sleep 100
+check ends_a_session_at_a_limit ends_a_session_at_a_limit
+rm -f "$work/pid"
+check ends_what_a_program_has_left ends_what_a_program_has_left
+check leaves_what_a_program_has_left leaves_what_a_program_has_left
+rm -f "$work/pid"
+check ends_all_if_killed ends_all_if_killed
+check passes_on_a_signal passes_on_a_signal
+check has_json has_json
+check has_json_of_a_wrong_option has_json_of_a_wrong_option
+finish
