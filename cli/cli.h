@@ -143,7 +143,9 @@ int reaper_main(void *reaper);
 /* Obeys the orders, and reaps what has ended. */
 void reaper_turn(const struct setting *setting, struct shared *shared);
 
-/* --- supervise.c ------------------------------------------------------------------ */
+/* --- what has happened ------------------------------------------------------------ */
+
+enum { PUMPS = 3 }; /* the input of --pty, output, errors */
 
 enum outcome {
 	EXITED,
@@ -167,9 +169,39 @@ struct result {
 	bool counts;                  /* the bytes are those that went through the tool */
 	bool is_group;                /* there is no /proc: only the process group was ended */
 	int64_t duration;             /* milliseconds */
-	uint64_t bytes[2], dropped[2], memory_peak;
+	uint64_t bytes[PUMPS], dropped[PUMPS], memory_peak; /* of the streams 1 and 2 */
 	struct shared *shared;
 };
+
+/* --- streams.c: what goes through the tool ------------------------------------------ */
+
+/* Makes the pipes, or the terminal, that the options want. */
+void streams_prepare(struct setting *setting, struct result *result);
+/* Closes the program's ends, which it has by now. */
+void streams_give(const struct setting *setting);
+void streams_poll(struct psys_pollfd polled[PUMPS]);
+/* Moves what can be moved at once. */
+void streams_turn(void);
+/* The time of the last output. */
+int64_t streams_last_output(void);
+/* True if all is written. are_held: wait for others who may write to the pipes. */
+bool streams_are_done(bool are_held);
+bool streams_input_ended(void);
+void pump_set(int index, int from, int to);
+
+/* --- terminal.c: the terminal of --pty, and the user's ------------------------------------- */
+
+void terminal_make(struct setting *setting);
+void terminal_guard(void);
+/* Makes the user's terminal raw, if the tool is in its foreground. */
+void terminal_enter(void);
+void terminal_leave(void);
+void terminal_resize(void);
+/* Gives the end of file again and again. */
+void terminal_end_input(void);
+void terminal_end(void);
+
+/* --- supervise.c ------------------------------------------------------------------ */
 
 void supervise(struct setting *setting, struct result *result);
 

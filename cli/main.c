@@ -99,6 +99,8 @@ int main(int argc, char **argv, char **envp)
 		say("there is no memory");
 		return CODE_TOOL;
 	}
+	if (!*setting.options.error)
+		streams_prepare(&setting, &result);
 	result.outcome = *setting.options.error ? NOT_STARTED : EXITED;
 	result.status = -1;
 	if (!*setting.options.error)

@@ -66,6 +66,8 @@ static void add_reason(struct text *text, const struct options *options, const s
 		text_add(text, limits[result->outcome].text);
 		text_add_seconds(text, limits[result->outcome].ms);
 		text_add(text, " s");
+	} else if (result->outcome == OUTPUT) {
+		text_add(text, "wrote more than the limit");
 	} else if (result->outcome == MEMORY) {
 		text_add(text, "out of memory");
 	} else if (result->outcome == STOPPED && result->stop_signal) {
@@ -116,8 +118,8 @@ static void add_end(struct text *text, const struct options *options, const stru
 		text_add(text, "; ");
 		add_ended(text, result->shared);
 	}
-	add_count(text, result->dropped[0], " bytes of standard output dropped");
-	add_count(text, result->dropped[1], " bytes of standard error dropped");
+	add_count(text, result->dropped[1], " bytes of standard output dropped");
+	add_count(text, result->dropped[2], " bytes of standard error dropped");
 	add_count(text, result->survivors > 0 ? (unsigned)result->survivors : 0,
 		  " processes could not be ended");
 	if (result->survivors < 0)
@@ -270,10 +272,10 @@ static void write_object(const struct options *options, const struct result *res
 	add_seconds(&text, "system_seconds", has_usage, ms_of(shared->usage.ru_stime));
 	add_number(&text, "max_rss_bytes", has_usage, (uint64_t)shared->usage.ru_maxrss << 10);
 	add_number(&text, "memory_peak_bytes", result->memory_peak, result->memory_peak);
-	add_number(&text, "stdout_bytes", counts, result->bytes[0]);
-	add_number(&text, "stderr_bytes", counts && !options->pty, result->bytes[1]);
-	add_number(&text, "stdout_dropped", counts, result->dropped[0]);
-	add_number(&text, "stderr_dropped", counts && !options->pty, result->dropped[1]);
+	add_number(&text, "stdout_bytes", counts, result->bytes[1]);
+	add_number(&text, "stderr_bytes", counts && !options->pty, result->bytes[2]);
+	add_number(&text, "stdout_dropped", counts, result->dropped[1]);
+	add_number(&text, "stderr_dropped", counts && !options->pty, result->dropped[2]);
 	text_add(&text, "}\n");
 	text_write(&text, options->json_fd);
 }

@@ -6,12 +6,20 @@
  * LINGERING  the program has ended by itself: what it has left has 100 ms
  * ENDING     a signal was sent, and the grace runs
  * KILLING    SIGKILL was sent to everything that the reaper has found; soon the library ends the rest
+ * DRAINING   nothing is left but output that is yet to be written
  */
 #include "cli.h"
 
-enum phase { RUNNING, LINGERING, ENDING, KILLING };
-enum { LINGER = 100, GRACE_OF_REST = 1000, ESCALATION = 100, PATIENCE = 10000, SI_KERNEL = 0x80 };
-enum { SIGNALS, ENDED, PARENT, POLLED };
+enum phase { RUNNING, LINGERING, ENDING, KILLING, DRAINING };
+enum {
+	LINGER = 100,
+	GRACE_OF_REST = 1000,
+	DRAIN = 1000,
+	ESCALATION = 100,
+	PATIENCE = 10000,
+	SI_KERNEL = 0x80
+};
+enum { SIGNALS, ENDED, PARENT, STREAMS, POLLED = STREAMS + PUMPS };
 
 struct supervision {
 	struct setting *setting;
@@ -21,10 +29,12 @@ struct supervision {
 	struct aspawn_child tree;
 	struct psys_pollfd polled[POLLED];
 	enum phase phase;
-	int stops;          /* signals that asked for the end */
-	int kills;          /* how often SIGKILL was ordered */
-	bool is_helperless; /* somebody has killed the helper */
-	bool is_over;
+	int stops;                   /* signals that asked for the end */
+	int kills;                   /* how often SIGKILL was ordered */
+	bool is_helperless;          /* somebody has killed the helper */
+	bool gives_up;               /* a signal asks for the end, and output is still there */
+	bool is_over;                /* nothing of the command is left */
+	int64_t ended_at;            /* the program's end; 0: it runs */
 	int64_t timeout_at, step_at; /* the latter: when the phase is over */
 };
 
@@ -83,7 +93,7 @@ static void stop(struct supervision *s, int signal, int64_t grace)
 {
 	const bool all = !s->options->foreground || s->shared->has_status;
 
-	if (s->phase == KILLING)
+	if (s->phase >= KILLING)
 		return;
 	if (signal == PSYS_SIGKILL) {
 		kill_all(s);
@@ -110,10 +120,11 @@ static void reach_limit(struct supervision *s, enum outcome outcome)
 /* A second signal ends everything at once. */
 static void stop_by_signal(struct supervision *s, int signal, bool is_sent)
 {
-	if (s->stops++) {
+	if (s->stops++ && s->phase != DRAINING) {
 		kill_all(s);
 		return;
 	}
+	s->gives_up = s->phase == DRAINING;
 	if (s->phase == RUNNING) {
 		s->result->outcome = STOPPED;
 		s->result->stop_signal = signal;
@@ -144,8 +155,14 @@ static void handle_signal(struct supervision *s, const struct psys_signalfd_sigi
 		is_sent ? (void)0 : stop_by_signal(s, signal, false);
 	else if (info->ssi_code != SI_KERNEL)
 		order(s, false, signal);
-	if (signal == PSYS_SIGTSTP || signal == PSYS_SIGTTIN || signal == PSYS_SIGTTOU)
+	if (signal == PSYS_SIGTSTP || signal == PSYS_SIGTTIN || signal == PSYS_SIGTTOU) {
+		terminal_leave();
 		psys_kill(s->setting->tool, PSYS_SIGSTOP); /* process 1 ignores that */
+	}
+	if (s->options->pty && signal == PSYS_SIGCONT)
+		terminal_enter();
+	if (s->options->pty && signal == PSYS_SIGWINCH)
+		terminal_resize();
 }
 
 static void read_signals(struct supervision *s)
@@ -165,6 +182,8 @@ static void see_program_end(struct supervision *s)
 	const bool is_gentle =
 		s->phase == ENDING && s->options->foreground && !s->result->had_to_end;
 
+	if (!s->ended_at)
+		s->ended_at = now_ms();
 	if (s->setting->reaps && (s->options->leave || s->shared->is_empty))
 		s->is_over = true;
 	if (s->phase != RUNNING && !is_gentle)
@@ -210,35 +229,51 @@ static void see_time(struct supervision *s)
 		s->timeout_at = NO_TIME;
 		reach_limit(s, TIMEOUT);
 	}
+	if (s->options->idle && now >= streams_last_output() + s->options->idle)
+		reach_limit(s, IDLE);
 	if (now >= s->step_at)
 		take_step(s);
+	terminal_end_input();
 }
 
 /* --- the loop ---------------------------------------------------------------------------------- */
 
 /* It looks now and then if no descriptor tells the tree's end, and wakes a stopped reaper. */
-static int64_t next_look(const struct supervision *s)
+static int64_t next_time(const struct supervision *s)
 {
-	if (s->setting->reaps)
-		return NO_TIME;
-	return now_ms() + (s->polled[ENDED].fd < 0 ? 10 : 1000);
+	const int64_t times[] = {
+		s->setting->reaps && !s->options->pty         ? NO_TIME :
+		s->is_over                                    ? now_ms() + 1000 :
+		s->polled[ENDED].fd < 0 && !s->setting->reaps ? now_ms() + 10 :
+		s->options->pty                               ? now_ms() + 200 :
+								now_ms() + 1000,
+		s->phase == RUNNING && s->options->idle ? streams_last_output() + s->options->idle :
+							  NO_TIME,
+		s->timeout_at,
+		s->is_over ? s->ended_at + DRAIN : s->step_at,
+	};
+	int64_t first = NO_TIME;
+
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		first = times[i] < first ? times[i] : first;
+	return first;
 }
 
 static void wait_for_event(struct supervision *s)
 {
-	const int64_t look = next_look(s), step = s->step_at < look ? s->step_at : look;
-	const int64_t until = s->timeout_at < step ? s->timeout_at : step;
-	const int64_t left = until == NO_TIME ? NO_TIME : until - now_ms();
+	const int64_t until = next_time(s), left = until == NO_TIME ? NO_TIME : until - now_ms();
 	const uint32_t ms = left < 0 ? 0 : left < 1000000000 ? (uint32_t)left : 1000000000;
 	struct psys_timespec time = { ms / 1000, ms % 1000 * 1000000 };
 
-	if (psys_ppoll(s->polled, POLLED, &time, NULL, 0) == 0 && !s->setting->reaps)
+	streams_poll(s->polled + STREAMS);
+	if (psys_ppoll(s->polled, POLLED, &time, NULL, 0) == 0 && !s->setting->reaps && !s->is_over)
 		ring(s);
 }
 
 static void see_events(struct supervision *s)
 {
 	read_signals(s);
+	streams_turn();
 	if (s->polled[PARENT].revents) {
 		s->polled[PARENT].fd = -1;
 		s->polled[PARENT].revents = 0;
@@ -253,6 +288,21 @@ static void see_events(struct supervision *s)
 	s->is_over |= s->setting->reaps && s->shared->started < 0;
 	if (!s->is_over)
 		see_time(s);
+}
+
+/* Whoever else holds the pipes is waited for at most a second after the program's end. A slow reader
+ * of the output gets all of it. */
+static void drain(struct supervision *s)
+{
+	s->phase = DRAINING;
+	s->polled[ENDED].fd = -1;
+	do {
+		streams_turn();
+		if (streams_are_done(s->options->leave && now_ms() < s->ended_at + DRAIN))
+			return;
+		wait_for_event(s);
+		read_signals(s);
+	} while (!s->gives_up);
 }
 
 /* What is left is the library's to end, which knows how to treat hostile programs. */
@@ -281,6 +331,8 @@ static void conclude(struct supervision *s)
 		result->outcome = NOT_STARTED;
 	else if (result->outcome == EXITED && result->status < 0)
 		result->outcome = LOST;
+	else if (result->outcome == EXITED && (result->dropped[1] || result->dropped[2]))
+		result->outcome = OUTPUT;
 	else if (result->outcome == EXITED && PSYS_WIFSIGNALED(result->status))
 		result->outcome = SIGNALED;
 }
@@ -351,7 +403,10 @@ void supervise(struct setting *setting, struct result *result)
 	s.options = &setting->options;
 	s.result = result;
 	s.shared = result->shared;
+	terminal_guard();
+	terminal_enter();
 	const int r = start(&s);
+	streams_give(setting);
 	if (r < 0) {
 		result->shared->error = r;
 		result->shared->started = -1;
@@ -360,7 +415,9 @@ void supervise(struct setting *setting, struct result *result)
 			wait_for_event(&s);
 		if (!setting->reaps)
 			await_tree_end(&s);
+		drain(&s);
 	}
+	terminal_end();
 	result->duration = now_ms() - begin;
 	conclude(&s);
 }

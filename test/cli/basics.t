@@ -70,6 +70,27 @@ passes_on_a_signal()
 	[ $? = 3 ] && grep -q term "$work/got" && grep -q 'stopped by SIGTERM' "$work/line"
 }
 
+drops_excess_output()
+{
+	exits 3 --output-limit 5 sh -c 'echo 123456789; exit 3' && [ "$(cat "$work/out")" = 12345 ] &&
+		grep -q '5 bytes of standard output dropped' "$work/line"
+}
+
+gives_output_that_is_held()
+{
+	exits 0 --leave --idle 50 sh -c 'sleep 5 & echo begins' && [ "$(cat "$work/out")" = begins ]
+}
+
+has_a_terminal()
+{
+	exits 0 --pty sh -c 'tty; stty size' </dev/null && grep -q ^/dev/pts/ "$work/out" && grep -q '^24 80' "$work/out"
+}
+
+ends_input_of_a_terminal()
+{
+	echo text | exits 0 --pty sh -c 'cat; cat; echo end' && [ "$(tr -d '\r' <"$work/out" | tr '\n' ' ')" = 'text end ' ]
+}
+
 has_json()
 {
 	exits 124 --json "$work/json" -t 0.2 sleep 100 &&
@@ -98,6 +119,11 @@ check leaves_what_a_program_has_left leaves_what_a_program_has_left
 rm -f "$work/pid"
 check ends_all_if_killed ends_all_if_killed
 check passes_on_a_signal passes_on_a_signal
+check ends_a_silent_program exits 124 --idle 0.3 sh -c 'echo begins; sleep 100'
+check drops_excess_output drops_excess_output
+check gives_output_that_is_held gives_output_that_is_held
+check has_a_terminal has_a_terminal
+check ends_input_of_a_terminal ends_input_of_a_terminal
 check has_json has_json
 check has_json_of_a_wrong_option has_json_of_a_wrong_option
 finish
