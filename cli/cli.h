@@ -94,6 +94,7 @@ struct setting {
 	struct psys_sigset mask; /* the tool's, at its beginning */
 	bool ignores_sigchld;    /* ... */
 	bool is_closed[3];       /* the tool has no such stream */
+	bool has_proc;           /* ... that tells the children of processes */
 	bool is_init;            /* the tool is process 1 */
 	bool reaps;              /* the tool itself does the reaper's work */
 	int tool;                /* its number */

@@ -65,12 +65,25 @@ static void watch_parent(struct setting *setting)
 	setting->parent_fd = fd;
 }
 
+/* True if /proc lists the children of processes, and is of this pid namespace. */
+static bool has_proc(int pid)
+{
+	char link[PSYS_DECIMAL_SIZE], self[PSYS_DECIMAL_SIZE];
+	const long length = psys_readlinkat(PSYS_AT_FDCWD, "/proc/self", link, sizeof link - 1);
+
+	link[length > 0 ? length : 0] = '\0';
+	psys_u64_to_decimal(self, (unsigned)pid);
+	return psys_strcmp(link, self) == 0 &&
+	       psys_faccessat(PSYS_AT_FDCWD, "/proc/thread-self/children", PSYS_R_OK) >= 0;
+}
+
 static void prepare(struct setting *setting)
 {
 	struct options *options = &setting->options;
 
 	setting->tool = psys_getpid();
 	setting->is_init = setting->tool == 1;
+	setting->has_proc = has_proc(setting->tool);
 	setting->reaps = setting->is_init || options->leave;
 	setting->cgroup = setting->parent_fd = -1;
 	if (options->kill_after < 0)

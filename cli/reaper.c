@@ -163,8 +163,8 @@ static void signal_all(const struct setting *setting, struct shared *shared, int
 		signal_found(shared, found[i].pid, found[i].parent, signal);
 	if (setting->is_init)
 		psys_kill(-1, signal);
-	else if (!count) /* there is no /proc: the library has made the reaper lead a process group */
-		psys_kill(psys_getpgid(0) == psys_getpid() ? 0 : shared->pid, signal);
+	else if (!setting->has_proc) /* the library has made the reaper lead a process group */
+		psys_kill(0, signal);
 }
 
 /* SIGCONT comes last: a stopped process gets the other signal only then. */

@@ -311,8 +311,7 @@ static void await_tree_end(struct supervision *s)
 	if (s->phase == KILLING)
 		aspawn_kill_tree(&s->tree, ASPAWN_GRACE_NONE);
 	const int r = aspawn_wait(&s->tree, NULL, NULL, -1);
-	s->result->is_group = s->shared->started > 0 &&
-			      aspawn_describe(&s->tree, ASPAWN_FACT_OWNER) != ASPAWN_OWNER_TREE;
+	s->result->is_group = !s->setting->has_proc;
 	if (r == -PSYS_ENOTEMPTY)
 		s->result->survivors = aspawn_describe(&s->tree, ASPAWN_FACT_SURVIVORS);
 	if (r == -PSYS_EOWNERDEAD && !s->shared->is_empty)
@@ -345,8 +344,8 @@ static int start_tree(struct supervision *s)
 	static struct aspawn_action action;
 	const struct aspawn_command command = {
 		.size = sizeof command,
-		.flags = ASPAWN_COMMAND_DIES_WITH_CALLER | ASPAWN_COMMAND_TREE_OR_GROUP |
-			 ASPAWN_COMMAND_INHERIT_SIGNALS,
+		.flags = ASPAWN_COMMAND_DIES_WITH_CALLER | ASPAWN_COMMAND_INHERIT_SIGNALS |
+			 (s->setting->has_proc ? 0 : ASPAWN_COMMAND_TREE_OR_GROUP),
 		.argv = s->options->argv,
 		.envp = s->options->envp,
 		.actions = &action,
