@@ -24,7 +24,14 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-enum { MOST_RLIMITS = 16, MOST_NAMES = 16, NAME_SIZE = 16, TEXT_SIZE = 640, MOST_SIGNAL = 64 };
+enum {
+	MOST_RLIMITS = 16,
+	MOST_NAMES = 16,
+	NAME_SIZE = 16,
+	TEXT_SIZE = 640,
+	MOST_SIGNAL = 64,
+	MOST_GROUPS = 256
+};
 
 /* The tool's own exit codes. */
 enum { CODE_LIMIT = 124, CODE_TOOL = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127 };
@@ -101,9 +108,9 @@ struct setting {
 	int streams[3];          /* of the program, above 2; ASPAWN_STREAM_DEFAULT: the tool's */
 	int cgroup;              /* the command's own; -1: none */
 	int parent_fd;           /* of --die-with-parent; -1: none */
-	unsigned uid, gid, groups[64];
+	unsigned uid, gid, groups[MOST_GROUPS];
 	size_t group_count;
-	bool changes_user, changes_groups;
+	bool changes_uid, changes_gid, changes_groups;
 	char home[256], name[64];
 };
 
@@ -165,6 +172,7 @@ struct result {
 	enum outcome outcome;
 	int status;                   /* of the program; -1: not known */
 	int stop_signal;              /* the tool's that has stopped the command; 0: none */
+	int oom_kills;                /* in the cgroup */
 	int survivors;                /* -1: not known */
 	bool had_to_kill, had_to_end; /* the command; what the program has left */
 	bool counts;                  /* the bytes are those that went through the tool */
@@ -201,6 +209,17 @@ void terminal_resize(void);
 /* Gives the end of file again and again. */
 void terminal_end_input(void);
 void terminal_end(void);
+
+/* --- users.c, cgroup.c ------------------------------------------------------------- */
+
+/* Finds the user of --user. */
+void user_find(struct setting *setting);
+/* Makes the group, if an option wants one. */
+void cgroup_make(struct setting *setting);
+/* Returns the microseconds of processor time of the group; 0: none, or not known. */
+uint64_t cgroup_cpu_us(const struct setting *setting);
+/* Ends what is left in the group, removes it, and keeps what it tells. */
+void cgroup_end(struct setting *setting, struct result *result);
 
 /* --- supervise.c ------------------------------------------------------------------ */
 

@@ -43,7 +43,7 @@ static void open_files(struct setting *setting)
 {
 	struct options *options = &setting->options;
 
-	if (options->json_fd >= 0)
+	if (options->json_fd > 2)
 		psys_fcntl(options->json_fd, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
 	if (options->json_file)
 		options->json_fd = open_named(options, "--json", options->json_file,
@@ -91,6 +91,8 @@ static void prepare(struct setting *setting)
 	open_files(setting);
 	if (options->dies_with_parent && !*options->error)
 		watch_parent(setting);
+	if (options->user && !*options->error)
+		user_find(setting);
 }
 
 int main(int argc, char **argv, char **envp)
@@ -114,9 +116,13 @@ int main(int argc, char **argv, char **envp)
 	}
 	if (!*setting.options.error)
 		streams_prepare(&setting, &result);
+	if (!*setting.options.error)
+		cgroup_make(&setting);
 	result.outcome = *setting.options.error ? NOT_STARTED : EXITED;
 	result.status = -1;
 	if (!*setting.options.error)
 		supervise(&setting, &result);
+	else
+		cgroup_end(&setting, &result);
 	return report(&setting.options, &result);
 }

@@ -60,10 +60,10 @@ static void plan_user(struct plan *plan, const struct setting *setting)
 {
 	if (setting->changes_groups)
 		aspawn_action_groups(next_action(plan), setting->groups, setting->group_count);
-	if (setting->changes_user) {
+	if (setting->changes_gid)
 		aspawn_action_resgid(next_action(plan), setting->gid, setting->gid, setting->gid);
+	if (setting->changes_uid)
 		aspawn_action_resuid(next_action(plan), setting->uid, setting->uid, setting->uid);
-	}
 	if (*setting->home)
 		aspawn_action_setenv(next_action(plan), "HOME", setting->home);
 	if (*setting->name) {
@@ -106,7 +106,7 @@ void program_start(const struct setting *setting, struct shared *shared)
 		.std_in = setting->streams[0],
 		.std_out = setting->streams[1],
 		.std_err = setting->streams[2],
-		.memory = setting->changes_user ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED,
+		.memory = setting->options.user ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED,
 		.stop_signal = stop_signal(setting->options.signal),
 	};
 	shared->error = aspawn_start(&child, &command);

@@ -231,6 +231,9 @@ static void see_time(struct supervision *s)
 	}
 	if (s->options->idle && now >= streams_last_output() + s->options->idle)
 		reach_limit(s, IDLE);
+	if (s->options->cpu_time &&
+	    cgroup_cpu_us(s->setting) >= (uint64_t)s->options->cpu_time * 1000)
+		reach_limit(s, CPU_TIME);
 	if (now >= s->step_at)
 		take_step(s);
 	terminal_end_input();
@@ -241,12 +244,13 @@ static void see_time(struct supervision *s)
 /* It looks now and then if no descriptor tells the tree's end, and wakes a stopped reaper. */
 static int64_t next_time(const struct supervision *s)
 {
+	const bool looks_often =
+		s->options->pty || (s->options->cpu_time && s->setting->cgroup >= 0);
+	const int look = s->polled[ENDED].fd < 0 && !s->setting->reaps && !s->is_over ? 10 :
+			 looks_often                                                  ? 200 :
+											1000;
 	const int64_t times[] = {
-		s->setting->reaps && !s->options->pty         ? NO_TIME :
-		s->is_over                                    ? now_ms() + 1000 :
-		s->polled[ENDED].fd < 0 && !s->setting->reaps ? now_ms() + 10 :
-		s->options->pty                               ? now_ms() + 200 :
-								now_ms() + 1000,
+		now_ms() + look,
 		s->phase == RUNNING && s->options->idle ? streams_last_output() + s->options->idle :
 							  NO_TIME,
 		s->timeout_at,
@@ -261,8 +265,8 @@ static int64_t next_time(const struct supervision *s)
 
 static void wait_for_event(struct supervision *s)
 {
-	const int64_t until = next_time(s), left = until == NO_TIME ? NO_TIME : until - now_ms();
-	const uint32_t ms = left < 0 ? 0 : left < 1000000000 ? (uint32_t)left : 1000000000;
+	const int64_t left = next_time(s) - now_ms();
+	const uint32_t ms = left < 0 ? 0 : (uint32_t)left; /* a second at most */
 	struct psys_timespec time = { ms / 1000, ms % 1000 * 1000000 };
 
 	streams_poll(s->polled + STREAMS);
@@ -318,22 +322,44 @@ static void await_tree_end(struct supervision *s)
 		s->result->survivors = -1;
 }
 
+/* RLIMIT_CPU sends SIGXCPU, and a second later SIGKILL. */
+static bool is_cpu_limit(const struct supervision *s)
+{
+	const struct psys_rusage *usage = &s->shared->usage;
+	const int signal = PSYS_WTERMSIG(s->result->status);
+
+	return s->options->cpu_time && PSYS_WIFSIGNALED(s->result->status) &&
+	       (signal == PSYS_SIGXCPU ||
+		(signal == PSYS_SIGKILL &&
+		 1000 * (int64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec + 1) >
+			 s->options->cpu_time));
+}
+
+static enum outcome natural_outcome(const struct supervision *s)
+{
+	const struct result *result = s->result;
+
+	if (s->shared->started < 0)
+		return NOT_STARTED;
+	if (result->outcome != EXITED)
+		return result->outcome;
+	if (result->status < 0)
+		return LOST;
+	if (result->oom_kills > 0 && result->status == PSYS_SIGKILL)
+		return MEMORY;
+	if (is_cpu_limit(s))
+		return CPU_TIME;
+	if (result->dropped[1] || result->dropped[2])
+		return OUTPUT;
+	return PSYS_WIFSIGNALED(result->status) ? SIGNALED : EXITED;
+}
+
 static void conclude(struct supervision *s)
 {
-	struct result *result = s->result;
-	const struct shared *shared = s->shared;
-
-	result->status = shared->has_status ? shared->status : -1;
-	if (result->status < 0 && s->phase == KILLING && shared->started > 0)
-		result->status = PSYS_SIGKILL;
-	if (shared->started < 0)
-		result->outcome = NOT_STARTED;
-	else if (result->outcome == EXITED && result->status < 0)
-		result->outcome = LOST;
-	else if (result->outcome == EXITED && (result->dropped[1] || result->dropped[2]))
-		result->outcome = OUTPUT;
-	else if (result->outcome == EXITED && PSYS_WIFSIGNALED(result->status))
-		result->outcome = SIGNALED;
+	s->result->status = s->shared->has_status                         ? s->shared->status :
+			    s->phase >= KILLING && s->result->had_to_kill ? PSYS_SIGKILL :
+									    -1;
+	s->result->outcome = natural_outcome(s);
 }
 
 /* --- the start -------------------------------------------------------------------------------- */
@@ -417,6 +443,7 @@ void supervise(struct setting *setting, struct result *result)
 		drain(&s);
 	}
 	terminal_end();
+	cgroup_end(setting, result);
 	result->duration = now_ms() - begin;
 	conclude(&s);
 }

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A cgroup of version 2 of the command's own: --memory, --pids-limit, --cgroup. Runs in the tool.
+ *
+ * Without --cgroup the parent is the tool's own group. If that has the controllers enabled for its children,
+ * the command's group is made below. Otherwise the tool must be alone in it: a group with controllers for its
+ * children can have no processes. The tool moves itself to a leaf, and at the end it takes all of this back.
+ */
+#include "cli.h"
+
+enum { NAPS = 100 };
+
+static struct {
+	int parent;
+	char name[32], leaf[32]; /* of the directories; empty: not made */
+	char controllers[32];    /* "+memory +pids" */
+} cgroup = { .parent = -1 };
+
+static long read_text(int directory, const char *file, char *to, size_t size)
+{
+	const int fd = psys_openat(directory, file, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	const long length = psys_read(fd, to, size - 1);
+
+	psys_close(fd);
+	to[length > 0 ? length : 0] = '\0';
+	return length;
+}
+
+static int write_text(int directory, const char *file, const char *text)
+{
+	const int fd = psys_openat(directory, file, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+	const long r = fd < 0 ? fd : psys_write(fd, text, psys_strlen(text));
+
+	psys_close(fd);
+	return r < 0 ? (int)r : 0;
+}
+
+static int write_number(int directory, const char *file, uint64_t number)
+{
+	char digits[PSYS_DECIMAL_SIZE];
+
+	psys_u64_to_decimal(digits, number);
+	return number == UINT64_MAX ? 0 : write_text(directory, file, digits);
+}
+
+/* A number behind the name, at the beginning of a line; 0: there is none. */
+static uint64_t number_in(int directory, const char *file, const char *name)
+{
+	char text[2048];
+	const char *at = text;
+	const size_t length = psys_strlen(name);
+	uint64_t number = 0;
+
+	read_text(directory, file, text, sizeof text);
+	while (*at && psys_strncmp(at, name, length) != 0) {
+		at = psys_strchrnul(at, '\n');
+		at += *at == '\n';
+	}
+	if (*at)
+		at += length;
+	return read_number(&at, &number) ? number : 0;
+}
+
+static void refuse(struct setting *setting, const char *what, const char *subject, int error)
+{
+	char buffer[TEXT_SIZE];
+	struct text text = TEXT_IN(buffer);
+
+	text_add(&text, what);
+	text_add(&text, subject);
+	if (error < 0) {
+		text_add(&text, ": ");
+		text_add_error(&text, error);
+	}
+	if (!setting->options.cgroup)
+		text_add(&text,
+			 " (aspawn must be alone in a group that is its own: systemd-run --user "
+			 "--scope -p Delegate=yes aspawn ..., with a user manager and a bus; as "
+			 "root without --user)");
+	options_refuse(&setting->options, setting->options.cgroup ? "--cgroup" : "cgroup",
+		       setting->options.cgroup, buffer);
+}
+
+/* --- the parent ------------------------------------------------------------------------- */
+
+/* "0::/path" of /proc/self/cgroup. On a hybrid system version 2 is elsewhere. */
+static int open_own(void)
+{
+	char text[4096], path[4096 + 32];
+	struct text to = TEXT_IN(path);
+	const char *at = text;
+
+	read_text(PSYS_AT_FDCWD, "/proc/self/cgroup", text, sizeof text);
+	while (*at && psys_strncmp(at, "0::", 3) != 0) {
+		at = psys_strchrnul(at, '\n');
+		at += *at == '\n';
+	}
+	if (!*at)
+		return -PSYS_ENOENT;
+	*(char *)(uintptr_t)psys_strchrnul(at, '\n') = '\0';
+	text_add(&to, psys_faccessat(PSYS_AT_FDCWD, "/sys/fs/cgroup/cgroup.procs", PSYS_F_OK) < 0 ?
+			      "/sys/fs/cgroup/unified" :
+			      "/sys/fs/cgroup");
+	text_add(&to, at + 3);
+	return psys_open(path, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	const size_t length = psys_strlen(word);
+
+	for (; *text; text++)
+		if (psys_strncmp(text, word, length) == 0 &&
+		    (text[length] == ' ' || text[length] == '\n'))
+			return true;
+	return false;
+}
+
+static bool are_enabled(const struct options *options)
+{
+	char text[256];
+
+	read_text(cgroup.parent, "cgroup.subtree_control", text, sizeof text);
+	return (options->memory == UINT64_MAX || has_word(text, "memory")) &&
+	       (options->pids == UINT64_MAX || has_word(text, "pids"));
+}
+
+/* Others are in the group. */
+static void refuse_busy(struct setting *setting)
+{
+	char buffer[TEXT_SIZE], numbers[256];
+	struct text text = TEXT_IN(buffer);
+
+	read_text(cgroup.parent, "cgroup.procs", numbers, sizeof numbers);
+	for (char *c = numbers; *c; c++)
+		*c = *c == '\n' ? ' ' : *c;
+	text_add(&text, "other processes are in this group: ");
+	text_add(&text, numbers);
+	text_add(&text,
+		 "(aspawn must be alone: systemd-run --user --scope -p Delegate=yes aspawn ...; as "
+		 "root without --user)");
+	refuse(setting, buffer, "", 0);
+}
+
+static void name_directory(char *name, size_t size, const char *suffix)
+{
+	struct text text = { name, size, 0 };
+
+	text_add(&text, "aspawn-");
+	text_add_number(&text, (unsigned)psys_getpid());
+	text_add(&text, suffix);
+}
+
+static void enter_leaf(void)
+{
+	char path[64];
+	struct text text = TEXT_IN(path);
+
+	name_directory(cgroup.leaf, sizeof cgroup.leaf, "-tool");
+	text_add(&text, cgroup.leaf);
+	text_add(&text, "/cgroup.procs");
+	if (psys_mkdirat(cgroup.parent, cgroup.leaf, 0755) < 0)
+		*cgroup.leaf = '\0';
+	else
+		write_text(cgroup.parent, path, "0");
+}
+
+static void leave_leaf(void)
+{
+	if (!*cgroup.leaf)
+		return;
+	for (char *c = cgroup.controllers; *c; c++)
+		*c = *c == '+' ? '-' : *c;
+	write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers);
+	write_text(cgroup.parent, "cgroup.procs", "0");
+	psys_unlinkat(cgroup.parent, cgroup.leaf, PSYS_AT_REMOVEDIR);
+	*cgroup.leaf = '\0';
+}
+
+static bool enable(struct setting *setting)
+{
+	struct text text = TEXT_IN(cgroup.controllers);
+
+	if (are_enabled(&setting->options))
+		return true;
+	text_add(&text, setting->options.memory != UINT64_MAX ? "+memory" : "");
+	text_add(&text, setting->options.pids != UINT64_MAX ? " +pids" : "");
+	if (!setting->options.cgroup)
+		enter_leaf();
+	const int r = write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers);
+	if (r == -PSYS_EBUSY)
+		refuse_busy(setting);
+	else if (r < 0)
+		refuse(setting, "cannot enable ", cgroup.controllers, r);
+	return r == 0;
+}
+
+/* --- the command's group ---------------------------------------------------------------------- */
+
+static int set_limits(const struct options *options, int group)
+{
+	int r = write_number(group, "memory.max", options->memory);
+
+	if (options->memory != UINT64_MAX) {
+		write_text(group, "memory.swap.max", "0");
+		write_text(group, "memory.oom.group", "1"); /* if one is killed, all end */
+	}
+	return r < 0 ? r : write_number(group, "pids.max", options->pids);
+}
+
+static void make_group(struct setting *setting)
+{
+	name_directory(cgroup.name, sizeof cgroup.name, "");
+	int r = psys_mkdirat(cgroup.parent, cgroup.name, 0755);
+	if (r < 0) {
+		*cgroup.name = '\0';
+		refuse(setting, "mkdir", "", r);
+		return;
+	}
+	setting->cgroup = psys_openat(cgroup.parent, cgroup.name,
+				      PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	r = setting->cgroup < 0 ? setting->cgroup : set_limits(&setting->options, setting->cgroup);
+	if (r < 0)
+		refuse(setting, "cannot set limits", "", r);
+}
+
+void cgroup_make(struct setting *setting)
+{
+	const struct options *options = &setting->options;
+
+	if (!options->cgroup && options->memory == UINT64_MAX && options->pids == UINT64_MAX)
+		return;
+	cgroup.parent = options->cgroup ?
+				psys_open(options->cgroup,
+					  PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0) :
+				open_own();
+	const int r = cgroup.parent < 0 ? cgroup.parent :
+					  psys_faccessat(cgroup.parent, "cgroup.procs", PSYS_F_OK);
+	if (r < 0)
+		refuse(setting, "is no cgroup of version 2", "", r);
+	else if (enable(setting))
+		make_group(setting);
+}
+
+uint64_t cgroup_cpu_us(const struct setting *setting)
+{
+	return setting->cgroup < 0 ? 0 : number_in(setting->cgroup, "cpu.stat", "usage_usec ");
+}
+
+/* What has ended may be in its group for a moment yet. */
+void cgroup_end(struct setting *setting, struct result *result)
+{
+	const struct psys_timespec nap = { 0, 10000000 };
+
+	if (setting->cgroup >= 0) {
+		aspawn_kill_cgroup(setting->cgroup);
+		result->oom_kills = aspawn_oom_kills(setting->cgroup);
+		result->memory_peak = number_in(setting->cgroup, "memory.peak", "");
+	}
+	for (int i = 0; *cgroup.name && i < NAPS; i++) {
+		if (psys_unlinkat(cgroup.parent, cgroup.name, PSYS_AT_REMOVEDIR) != -PSYS_EBUSY)
+			break;
+		psys_nanosleep(&nap, NULL);
+	}
+	leave_leaf();
+}
