@@ -15,10 +15,6 @@ $(examples_dir)/run: examples/run.c $(archive)
 	@mkdir -p $(@D)
 	$(example)
 
-$(examples_dir)/runner: examples/runner.c $(archive)
-	@mkdir -p $(@D)
-	$(example)
-
 $(examples_dir)/command: examples/command.c $(archive)
 	@mkdir -p $(@D)
 	$(example)
@@ -48,7 +44,7 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
 .PHONY: examples test-examples demo demo-built
-examples: $(examples_dir)/start $(examples_dir)/run $(examples_dir)/runner $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/terminal $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/worker $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
+examples: $(examples_dir)/start $(examples_dir)/run $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/terminal $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/worker $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
 
 test-examples: examples ## the examples, with real commands
 	test/prove --timer $(sort $(wildcard test/users/examples/*.t))

@@ -141,7 +141,7 @@ test-emulated: cross-all ## the suite of every architecture under qemu-user, whe
 
 # PAIRS="x86_64-on-amd64-5.10" for some only. As root, test/machines/kernels/install first.
 .PHONY: test-kernels test-kernels-newest
-test-kernels: cross-all $(BUILD_DIR)/examples/runner ## the suite as the init of real kernels, under QEMU
+test-kernels: cross-all $(BUILD_DIR)/cli/aspawn ## the suite as the init of real kernels, under QEMU
 	test/machines/kernels/run $(PAIRS)
 
 # What CI boots: of each architecture the newest kernel, and those of Debian 11, 12 and 13.

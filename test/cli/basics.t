@@ -91,6 +91,22 @@ ends_input_of_a_terminal()
 	echo text | exits 0 --pty sh -c 'cat; cat; echo end' && [ "$(tr -d '\r' <"$work/out" | tr '\n' ' ')" = 'text end ' ]
 }
 
+# In a group whose children have the controller, or an error of what is missing there.
+limits_memory()
+{
+	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	group=$root/aspawn-cli-$$
+	mkdir "$group" || return 1
+	if echo +memory >"$root/cgroup.subtree_control"; then
+		says 'tail: out of memory, killed by SIGKILL' 137 --cgroup "$group" --memory 16M tail /dev/zero
+	else
+		exits 125 --cgroup "$group" --memory 16M touch "$work/never" && [ ! -e "$work/never" ] &&
+			exits 0 --cgroup "$group" grep -F "${group##*/}/aspawn-" /proc/self/cgroup
+	fi
+	status=$?
+	rmdir "$group" && return "$status"
+}
+
 has_json()
 {
 	exits 124 --json "$work/json" -t 0.2 sleep 100 &&
@@ -124,6 +140,11 @@ check drops_excess_output drops_excess_output
 check gives_output_that_is_held gives_output_that_is_held
 check has_a_terminal has_a_terminal
 check ends_input_of_a_terminal ends_input_of_a_terminal
+if [ -w "$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/cgroup.procs" ]; then
+	check limits_memory limits_memory
+else
+	skip limits_memory "no control group of version 2 that this user may change"
+fi
 check has_json has_json
 check has_json_of_a_wrong_option has_json_of_a_wrong_option
 finish

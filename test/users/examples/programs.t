@@ -34,34 +34,6 @@ checks_in_one_call()
 		diff - "$out"
 }
 
-# The second command leaves a process in a session of its own, which nobody finds afterwards. On a
-# busy machine the commands need more time to begin.
-ends_all_of_a_command()
-{
-	for seconds in 1 5 25 125; do
-		printf '%s\n' 'exit 3' "setsid sleep 98.$$ & echo left" 'trap "" TERM; sleep 100 & sleep 100' |
-			"$examples/runner" $seconds 2>/dev/null >"$out"
-		! grep -qsz "^98\.$$\$" /proc/[0-9]*/cmdline || return
-		printf '%s\n' 'exit 3: exit 3' left "setsid sleep 98.$$ & echo left: exit 0" \
-			'trap "" TERM; sleep 100 & sleep 100: timed out, killed by SIGKILL' | diff - "$out" && return
-	done
-	return 1
-}
-
-# In a group whose children have the controller, or an error of what is missing there.
-limits_memory()
-{
-	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	group=$root/aspawn-examples-$$
-	mkdir "$group" || return 1
-	if { echo +memory >"$root/cgroup.subtree_control" && echo +memory >"$group/cgroup.subtree_control"; } 2>/dev/null
-	then said='out of memory, killed by SIGKILL'
-	else said='not started: action 0, new_cgroup memory.max: ENOENT'
-	fi
-	printf '%s\n' 'exit 3' 'exec tail /dev/zero' | "$examples/runner" 30 16 "$group" | tail -n 1 >"$out"
-	rmdir "$group" && grep -Fx "exec tail /dev/zero: $said" "$out"
-}
-
 # shellcheck disable=SC2012 # the output of ls is what is counted
 runs_in_one_call()
 {
@@ -101,12 +73,6 @@ check "an event loop takes descriptors out of epoll before they are closed" no_s
 check "a command with its actions" does_all_actions
 check "a command that fails says where" reports_a_failure
 check "everything in one call" checks_in_one_call
-check "a command ends with all that it has started" ends_all_of_a_command
-if [ -w "$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/cgroup.procs" ]; then
-	check "a command has a control group, and is out of memory" limits_memory
-else
-	skip "a command has a control group, and is out of memory" "no control group of version 2 that this user may change"
-fi
 check "a command in one call, and a sink that grows" runs_in_one_call
 check "the demonstration lists a directory that is open to every user" lists_what_is_open_to_every_user
 check "a shell on a terminal" runs_a_shell_on_a_terminal
