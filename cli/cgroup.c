@@ -65,20 +65,15 @@ static void refuse(struct setting *setting, const char *what, const char *subjec
 {
 	char buffer[TEXT_SIZE];
 	struct text text = TEXT_IN(buffer);
+	const char *parent = setting->options.cgroup;
 
-	text_add(&text, what);
-	text_add(&text, subject);
-	if (error < 0) {
-		text_add(&text, ": ");
-		text_add_error(&text, error);
-	}
-	if (!setting->options.cgroup)
+	text_format(&text, "%s%s: %e", what, subject, error);
+	if (!parent)
 		text_add(&text,
 			 " (aspawn must be alone in a group that is its own: systemd-run --user "
 			 "--scope -p Delegate=yes aspawn ..., with a user manager and a bus; as "
 			 "root without --user)");
-	options_refuse(&setting->options, setting->options.cgroup ? "--cgroup" : "cgroup",
-		       setting->options.cgroup, buffer);
+	options_refuse(&setting->options, parent ? "--cgroup" : "cgroup", parent, buffer);
 }
 
 /* --- the parent ------------------------------------------------------------------------- */
@@ -98,10 +93,9 @@ static int open_own(void)
 	if (!*at)
 		return -PSYS_ENOENT;
 	*(char *)(uintptr_t)psys_strchrnul(at, '\n') = '\0';
-	text_add(&to, psys_faccessat(PSYS_AT_FDCWD, "/sys/fs/cgroup/cgroup.procs", PSYS_F_OK) < 0 ?
-			      "/sys/fs/cgroup/unified" :
-			      "/sys/fs/cgroup");
-	text_add(&to, at + 3);
+	const bool is_hybrid =
+		psys_faccessat(PSYS_AT_FDCWD, "/sys/fs/cgroup/cgroup.procs", PSYS_F_OK) < 0;
+	text_format(&to, "/sys/fs/cgroup%s%s", is_hybrid ? "/unified" : "", at + 3);
 	return psys_open(path, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 }
 
@@ -125,40 +119,13 @@ static bool are_enabled(const struct options *options)
 	       (options->pids == UINT64_MAX || has_word(text, "pids"));
 }
 
-/* Others are in the group. */
-static void refuse_busy(struct setting *setting)
-{
-	char buffer[TEXT_SIZE], numbers[256];
-	struct text text = TEXT_IN(buffer);
-
-	read_text(cgroup.parent, "cgroup.procs", numbers, sizeof numbers);
-	for (char *c = numbers; *c; c++)
-		*c = *c == '\n' ? ' ' : *c;
-	text_add(&text, "other processes are in this group: ");
-	text_add(&text, numbers);
-	text_add(&text,
-		 "(aspawn must be alone: systemd-run --user --scope -p Delegate=yes aspawn ...; as "
-		 "root without --user)");
-	refuse(setting, buffer, "", 0);
-}
-
-static void name_directory(char *name, size_t size, const char *suffix)
-{
-	struct text text = { name, size, 0 };
-
-	text_add(&text, "aspawn-");
-	text_add_number(&text, (unsigned)psys_getpid());
-	text_add(&text, suffix);
-}
-
 static void enter_leaf(void)
 {
 	char path[64];
-	struct text text = TEXT_IN(path);
+	struct text name = TEXT_IN(cgroup.leaf), text = TEXT_IN(path);
 
-	name_directory(cgroup.leaf, sizeof cgroup.leaf, "-tool");
-	text_add(&text, cgroup.leaf);
-	text_add(&text, "/cgroup.procs");
+	text_format(&name, "aspawn-%d-tool", (uint64_t)psys_getpid());
+	text_format(&text, "%s/cgroup.procs", cgroup.leaf);
 	if (psys_mkdirat(cgroup.parent, cgroup.leaf, 0755) < 0)
 		*cgroup.leaf = '\0';
 	else
@@ -180,18 +147,23 @@ static void leave_leaf(void)
 static bool enable(struct setting *setting)
 {
 	struct text text = TEXT_IN(cgroup.controllers);
+	char numbers[256];
 
 	if (are_enabled(&setting->options))
 		return true;
-	text_add(&text, setting->options.memory != UINT64_MAX ? "+memory" : "");
-	text_add(&text, setting->options.pids != UINT64_MAX ? " +pids" : "");
+	text_format(&text, "%s%s", setting->options.memory != UINT64_MAX ? "+memory" : "",
+		    setting->options.pids != UINT64_MAX ? " +pids" : "");
 	if (!setting->options.cgroup)
 		enter_leaf();
 	const int r = write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers);
-	if (r == -PSYS_EBUSY)
-		refuse_busy(setting);
-	else if (r < 0)
+	if (r == -PSYS_EBUSY) { /* others are in the group */
+		read_text(cgroup.parent, "cgroup.procs", numbers, sizeof numbers);
+		for (char *c = numbers; *c; c++)
+			*c = *c == '\n' ? ' ' : *c;
+		refuse(setting, "other processes are in the group: ", numbers, r);
+	} else if (r < 0) {
 		refuse(setting, "cannot enable ", cgroup.controllers, r);
+	}
 	return r == 0;
 }
 
@@ -210,7 +182,9 @@ static int set_limits(const struct options *options, int group)
 
 static void make_group(struct setting *setting)
 {
-	name_directory(cgroup.name, sizeof cgroup.name, "");
+	struct text text = TEXT_IN(cgroup.name);
+
+	text_format(&text, "aspawn-%d", (uint64_t)psys_getpid());
 	int r = psys_mkdirat(cgroup.parent, cgroup.name, 0755);
 	if (r < 0) {
 		*cgroup.name = '\0';
@@ -255,7 +229,7 @@ void cgroup_end(struct setting *setting, struct result *result)
 	if (setting->cgroup >= 0) {
 		aspawn_kill_cgroup(setting->cgroup);
 		result->oom_kills = aspawn_oom_kills(setting->cgroup);
-		result->memory_peak = number_in(setting->cgroup, "memory.peak", "");
+		result->memory_peak = (int64_t)number_in(setting->cgroup, "memory.peak", "");
 	}
 	for (int i = 0; *cgroup.name && i < NAPS; i++) {
 		if (psys_unlinkat(cgroup.parent, cgroup.name, PSYS_AT_REMOVEDIR) != -PSYS_EBUSY)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command aspawn: what its files share.
+ * The command aspawn: what its files share. Four processes take part in a tree:
  *
- * Four processes take part in a tree:
- *
- * tool     the process that the user has started: reads the options, supervises, reports (main.c,
- *          options.c, supervise.c, streams.c, terminal.c, cgroup.c, users.c, report.c, help.c)
+ * tool     the process that the user has started: reads the options, supervises, reports
  * helper   the library's: ends everything by SIGKILL when the tool orders it, or has ended
  * reaper   the child of the helper, a copy of the tool: the parent of the program and of all orphans.
  *          It sends gentle signals, and knows when nothing is left (reaper.c, program.c)
@@ -24,55 +21,12 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-enum {
-	MOST_RLIMITS = 16,
-	MOST_NAMES = 16,
-	NAME_SIZE = 16,
-	TEXT_SIZE = 640,
-	MOST_SIGNAL = 64,
-	MOST_GROUPS = 256
-};
-
-/* The tool's own exit codes. */
+enum { MOST_RLIMITS = 16, MOST_NAMES = 16, MOST_GROUPS = 256, MOST_SIGNAL = 64 };
+enum { NAME_SIZE = 16, TEXT_SIZE = 800 };
 enum { CODE_LIMIT = 124, CODE_TOOL = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127 };
+enum { PUMPS = 3 }; /* the input of --pty, output, errors */
 
 #define NO_TIME INT64_MAX
-
-/* --- text.c: texts, numbers, time ----------------------------------------------- */
-
-/* A text that is cut at the end of its buffer. */
-struct text {
-	char *to;
-	size_t size, length;
-};
-
-#define TEXT_IN(buffer)                     \
-	{                                   \
-		(buffer), sizeof(buffer), 0 \
-	}
-void text_add(struct text *text, const char *more);
-void text_add_number(struct text *text, uint64_t number);
-/* Adds the name of the error, such as ENOENT. */
-void text_add_error(struct text *text, int error);
-/* Adds the name of the signal, such as SIGTERM. */
-void text_add_signal(struct text *text, int signal);
-/* Adds milliseconds as seconds with a fraction. */
-void text_add_seconds(struct text *text, int64_t ms);
-/* Adds a string of JSON. */
-void text_add_json(struct text *text, const char *string);
-/* Reads decimal digits, and moves *from behind them. False if there are none, or too many. */
-bool read_number(const char **from, uint64_t *number);
-/* Writes all of the text to the descriptor. */
-void text_write(const struct text *text, int fd);
-/* Returns the time of the monotonic clock in milliseconds. */
-int64_t now_ms(void);
-
-/* --- options.c ---------------------------------------------------------------------- */
-
-struct rlimit_option {
-	int resource;
-	uint64_t soft, hard;
-};
 
 struct options {
 	char **argv, **envp;                         /* the command's */
@@ -82,18 +36,14 @@ struct options {
 		is_verbose;
 	int signal, json_fd;
 	const char *stdin_file, *json_file, *cgroup, *user, *directory;
-	struct rlimit_option rlimits[MOST_RLIMITS];
+	struct rlimit_option {
+		int resource;
+		uint64_t soft, hard;
+	} rlimits[MOST_RLIMITS];
 	int rlimit_count;
 	bool is_answered;      /* --help or --version: there is nothing to start */
 	char error[TEXT_SIZE]; /* the first wrong value; empty: none */
 };
-
-/* Reads the arguments. */
-void options_read(struct options *options, int argc, char **argv);
-/* Keeps the error, unless there is an earlier one: name "value": what. */
-void options_refuse(struct options *options, const char *name, const char *value, const char *what);
-
-/* --- program.c: the program's start ------------------------------------------------ */
 
 /* What the tool has found and opened before the start. */
 struct setting {
@@ -101,59 +51,34 @@ struct setting {
 	struct psys_sigset mask; /* the tool's, at its beginning */
 	bool ignores_sigchld;    /* ... */
 	bool is_closed[3];       /* the tool has no such stream */
-	bool has_proc;           /* ... that tells the children of processes */
+	bool has_proc;           /* /proc tells the children of processes */
 	bool is_init;            /* the tool is process 1 */
 	bool reaps;              /* the tool itself does the reaper's work */
 	int tool;                /* its number */
 	int streams[3];          /* of the program, above 2; ASPAWN_STREAM_DEFAULT: the tool's */
-	int cgroup;              /* the command's own; -1: none */
-	int parent_fd;           /* of --die-with-parent; -1: none */
+	int cgroup, parent_fd;   /* the command's own; of --die-with-parent; -1: none */
 	unsigned uid, gid, groups[MOST_GROUPS];
 	size_t group_count;
 	bool changes_uid, changes_gid, changes_groups;
 	char home[256], name[64];
 };
 
-struct ended_name {
-	int pid;
-	char name[NAME_SIZE];
-};
-
 /* The page that the tool and the reaper share. */
 struct shared {
-	/* The reaper's. */
 	int pid;     /* of the program; 0: none yet */
 	int error;   /* of aspawn_start(); 0: none */
-	int started; /* 1: executed; -1: not */
+	int started; /* 1: executed; -1: not; 0: not yet */
 	struct aspawn_failure failure;
 	int has_status, status;
 	struct psys_rusage usage;
 	int is_empty; /* nothing is left */
-	int refused;  /* of the last signals, so many were not permitted */
 	int name_count;
-	struct ended_name names[MOST_NAMES];
-	/* The tool's orders: bits of signals. */
-	unsigned to_program[2], to_all[2];
+	struct ended_name {
+		int pid;
+		char name[NAME_SIZE];
+	} names[MOST_NAMES];               /* those that got signals for everything */
+	unsigned to_program[2], to_all[2]; /* the tool's orders: bits of signals */
 };
-
-/* Starts the program and waits until it is executed, or has failed. */
-void program_start(const struct setting *setting, struct shared *shared);
-
-/* --- reaper.c ------------------------------------------------------------------- */
-
-struct reaper {
-	const struct setting *setting;
-	struct shared *shared;
-};
-
-/* The life of the reaper process: a function for ASPAWN_CALL. */
-int reaper_main(void *reaper);
-/* Obeys the orders, and reaps what has ended. */
-void reaper_turn(const struct setting *setting, struct shared *shared);
-
-/* --- what has happened ------------------------------------------------------------ */
-
-enum { PUMPS = 3 }; /* the input of --pty, output, errors */
 
 enum outcome {
 	EXITED,
@@ -178,62 +103,76 @@ struct result {
 	bool counts;                  /* the bytes are those that went through the tool */
 	bool is_group;                /* there is no /proc: only the process group was ended */
 	int64_t duration;             /* milliseconds */
-	uint64_t bytes[PUMPS], dropped[PUMPS], memory_peak; /* of the streams 1 and 2 */
+	int64_t bytes[PUMPS], dropped[PUMPS], memory_peak; /* of the streams 1 and 2 */
 	struct shared *shared;
 };
 
-/* --- streams.c: what goes through the tool ------------------------------------------ */
+/* text.c: a text that is cut at the end of its buffer. */
+struct text {
+	char *to;
+	size_t size, length;
+};
+#define TEXT_IN(buffer)                     \
+	{                                   \
+		(buffer), sizeof(buffer), 0 \
+	}
+void text_add(struct text *text, const char *more);
+/* %s, %j: a string, as it is and as JSON; %d: a uint64_t; %t: int64_t milliseconds as seconds; %e: an error;
+ * %g: a signal's name. */
+void text_format(struct text *text, const char *format, ...);
+void text_write(const char *text, int fd);
+/* Reads decimal digits, and moves *from behind them. False if there are none, or too many. */
+bool read_number(const char **from, uint64_t *number);
+int64_t now_ms(void);
 
-/* Makes the pipes, or the terminal, that the options want. */
+/* options.c. Refusing keeps the first error: name "value": what. */
+void options_read(struct options *options, int argc, char **argv);
+void options_refuse(struct options *options, const char *name, const char *value, const char *what);
+void help_write(void);
+
+/* program.c: starts the program and waits until it is executed, or has failed. */
+void program_start(const struct setting *setting, struct shared *shared);
+
+/* reaper.c: the life of the reaper process, a function for ASPAWN_CALL; and one turn of it, which obeys the
+ * orders, and reaps what has ended. */
+struct reaper {
+	const struct setting *setting;
+	struct shared *shared;
+};
+int reaper_main(void *reaper);
+void reaper_turn(const struct setting *setting, struct shared *shared);
+
+/* users.c, cgroup.c: look for the user; make the group, and remove it when all has ended. */
+void user_find(struct setting *setting);
+void cgroup_make(struct setting *setting);
+uint64_t cgroup_cpu_us(const struct setting *setting);
+void cgroup_end(struct setting *setting, struct result *result);
+
+/* streams.c: what goes through the tool. */
 void streams_prepare(struct setting *setting, struct result *result);
 /* Closes the program's ends, which it has by now. */
 void streams_give(const struct setting *setting);
 void streams_poll(struct psys_pollfd polled[PUMPS]);
 /* Moves what can be moved at once. */
 void streams_turn(void);
-/* The time of the last output. */
 int64_t streams_last_output(void);
 /* True if all is written. are_held: wait for others who may write to the pipes. */
 bool streams_are_done(bool are_held);
 bool streams_input_ended(void);
 void pump_set(int index, int from, int to);
 
-/* --- terminal.c: the terminal of --pty, and the user's ------------------------------------- */
-
+/* terminal.c: the terminal of --pty, and the user's, which is raw if the tool is in its foreground. */
 void terminal_make(struct setting *setting);
 void terminal_guard(void);
-/* Makes the user's terminal raw, if the tool is in its foreground. */
 void terminal_enter(void);
 void terminal_leave(void);
 void terminal_resize(void);
-/* Gives the end of file again and again. */
 void terminal_end_input(void);
 void terminal_end(void);
 
-/* --- users.c, cgroup.c ------------------------------------------------------------- */
-
-/* Finds the user of --user. */
-void user_find(struct setting *setting);
-/* Makes the group, if an option wants one. */
-void cgroup_make(struct setting *setting);
-/* Returns the microseconds of processor time of the group; 0: none, or not known. */
-uint64_t cgroup_cpu_us(const struct setting *setting);
-/* Ends what is left in the group, removes it, and keeps what it tells. */
-void cgroup_end(struct setting *setting, struct result *result);
-
-/* --- supervise.c ------------------------------------------------------------------ */
-
+/* supervise.c, report.c */
 void supervise(struct setting *setting, struct result *result);
-
-/* --- report.c ------------------------------------------------------------------------ */
-
-/* Writes the line and the object, and returns the exit code. */
 int report(const struct options *options, const struct result *result);
-/* Writes a line to standard error: aspawn: what */
-void say(const char *what);
-
-/* --- help.c ------------------------------------------------------------------------------ */
-
-void help_write(void);
+void say(const char *who, const char *what);
 
 #endif

@@ -2,7 +2,7 @@
 /* The text of --help. Runs in the tool. */
 #include "cli.h"
 
-static char help[] =
+static const char help[] =
 	"aspawn [OPTIONS] [--] COMMAND [ARG ...]\n"
 	"Runs a command, ends everything that it has started, and says why.\n"
 	"\n"
@@ -40,5 +40,5 @@ static char help[] =
 
 void help_write(void)
 {
-	text_write(&(struct text){ help, 0, sizeof help - 1 }, 1);
+	text_write(help, 1);
 }

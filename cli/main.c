@@ -32,7 +32,7 @@ static int open_named(struct options *options, const char *option, const char *p
 	const int fd = psys_open(path, flags | PSYS_O_CLOEXEC, 0666);
 
 	if (fd < 0) {
-		text_add_error(&text, fd);
+		text_format(&text, "%e", fd);
 		options_refuse(options, option, path, error);
 	}
 	return fd;
@@ -111,7 +111,7 @@ int main(int argc, char **argv, char **envp)
 	result.shared = psys_mmap(NULL, sizeof *result.shared, PSYS_PROT_READ | PSYS_PROT_WRITE,
 				  PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
 	if ((uintptr_t)result.shared > -4096UL) {
-		say("there is no memory");
+		say("", "there is no memory");
 		return CODE_TOOL;
 	}
 	if (!*setting.options.error)

@@ -71,21 +71,14 @@ static const struct {
 void options_refuse(struct options *options, const char *name, const char *value, const char *what)
 {
 	struct text text = TEXT_IN(options->error);
-	char shown[256];
+	char shown[256] = "";
 
 	if (*options->error)
 		return;
-	text_add(&text, name);
-	if (value) {
-		psys_strlcpy(shown, value, sizeof shown);
-		for (char *c = shown; *c; c++) /* one line */
-			*c = *c < ' ' && *c > 0 ? '?' : *c;
-		text_add(&text, " \"");
-		text_add(&text, shown);
-		text_add(&text, "\"");
-	}
-	text_add(&text, ": ");
-	text_add(&text, what);
+	psys_strlcpy(shown, value ? value : "", sizeof shown);
+	for (char *c = shown; *c; c++) /* one line */
+		*c = *c < ' ' && *c > 0 ? '?' : *c;
+	text_format(&text, value ? "%s \"%s\": %s" : "%s%s: %s", name, shown, what);
 }
 
 /* --- values ----------------------------------------------------------------------- */
@@ -160,7 +153,7 @@ static bool read_signal(const char *value, int *signal)
 	}
 	for (int i = 1; i <= MOST_SIGNAL; i++) {
 		struct text name = TEXT_IN(buffer);
-		text_add_signal(&name, i);
+		text_format(&name, "%g", i);
 		*signal = i;
 		if (psys_strncmp(buffer, "SIG", 3) == 0 &&
 		    (psys_strcmp(buffer, value) == 0 || psys_strcmp(buffer + 3, value) == 0))
@@ -262,14 +255,9 @@ static void answer(const struct option *option)
 		help_write();
 	if (option->kind != VERSION)
 		return;
-	text_add(&text, "aspawn ");
-	text_add_number(&text, ASPAWN_VERSION_MAJOR);
-	text_add(&text, ".");
-	text_add_number(&text, ASPAWN_VERSION_MINOR);
-	text_add(&text, ".");
-	text_add_number(&text, ASPAWN_VERSION_PATCH);
-	text_add(&text, "\n");
-	text_write(&text, 1);
+	text_format(&text, "aspawn %d.%d.%d\n", (uint64_t)ASPAWN_VERSION_MAJOR,
+		    (uint64_t)ASPAWN_VERSION_MINOR, (uint64_t)ASPAWN_VERSION_PATCH);
+	text_write(buffer, 1);
 }
 
 static const struct option *find_option(const char *name, size_t length, char letter)

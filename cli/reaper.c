@@ -8,140 +8,114 @@
  *
  * Orders of the tool are bits in the shared page, with SIGCONT as the doorbell, which also continues a
  * reaper that somebody has stopped. Its answers are in the same page, with SIGCHLD for the tool. It has no
- * descriptors, so that none of the program's pipes stays open, and no limit of descriptors stops it.
+ * descriptors, so that none of the program's pipes stays open.
  */
 #include "cli.h"
 
-enum { MOST_FOUND = 4096, DETACH = 17 };
+enum { MOST_FOUND = 8192, PTRACE_DETACH = 17 };
 
-/* --- the processes of the tree ---------------------------------------------------- */
-
-static struct {
+static struct found {
 	int pid, parent;
+	bool is_descendant;
 } found[MOST_FOUND];
 
-/* Stores in the text the beginning of /proc/PID/name. */
-static bool read_process(int pid, const char *name, char *to, size_t size)
+/* Reads /proc/PID/stat: "12 (name) S 3 ...", where the name may have parentheses. Returns the number of the
+ * parent; -1: the process has ended. Stores the name in to, of NAME_SIZE bytes. */
+static int read_process(const char *pid, char *to)
 {
-	char path[64];
+	char path[32], stat[192];
 	struct text text = TEXT_IN(path);
-
-	text_add(&text, "/proc/");
-	text_add_number(&text, (unsigned)pid);
-	text_add(&text, name);
-	const int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	const long length = psys_read(fd, to, size - 1);
-	psys_close(fd); /* close(-1) is harmless */
-	to[length > 0 ? length : 0] = '\0';
-	return length > 0;
-}
-
-/* Returns the parent of a process that has not ended; -1 if there is none. */
-static int parent_of(int pid)
-{
-	char text[192];
 	uint64_t parent;
 
-	if (!read_process(pid, "/stat", text, sizeof text))
+	text_format(&text, "/proc/%s/stat", pid);
+	const int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	const long length = psys_read(fd, stat, sizeof stat - 1);
+	psys_close(fd); /* close(-1) is harmless */
+	stat[length > 0 ? length : 0] = '\0';
+	const char *name = psys_strchrnul(stat, '('), *end = stat + psys_strlen(stat);
+	while (end > name && *end != ')')
+		end--;
+	if (end <= name || end[2] == 'Z' || end[2] == 'X')
 		return -1;
-	const char *at = text + psys_strlen(text);
-	while (at > text && *at != ')') /* 12 (name) S 3: the name may have parentheses */
-		at--;
-	if (at == text || at[2] == 'Z' || at[2] == 'X')
-		return -1;
-	at += 4;
-	return read_number(&at, &parent) ? (int)parent : -1;
+	const size_t size = (size_t)(end - name);
+	psys_strlcpy(to, name + 1, size < NAME_SIZE ? size : NAME_SIZE);
+	end += sizeof ") S " - 1;
+	return read_number(&end, &parent) ? (int)parent : -1;
 }
 
-/* Adds the children of one thread. Returns the new count. */
-static int add_children(int fd, int parent, int count)
+/* Finds all processes. Returns how many there are, or some thousands. */
+static int find_processes(void)
 {
-	char text[512];
-	int number = 0;
+	char records[2048] __attribute__((aligned(8))), name[NAME_SIZE];
+	const int proc = psys_open("/proc", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	int count = 0;
 	long length;
 
-	while ((length = psys_read(fd, text, sizeof text)) > 0)
-		for (long i = 0; i < length; i++) {
-			if (text[i] != ' ') {
-				number = number * 10 + (text[i] - '0');
-				continue;
-			}
-			if (number && count < MOST_FOUND) {
-				found[count].pid = number;
-				found[count++].parent = parent;
-			}
-			number = 0;
-		}
-	psys_close(fd);
-	return count;
-}
-
-/* Adds the children of all threads of the process. */
-static int find_children(int pid, int count)
-{
-	char records[1024] __attribute__((aligned(8))), path[64];
-	struct text text = TEXT_IN(path);
-	long length;
-
-	text_add(&text, "/proc/");
-	text_add_number(&text, (unsigned)pid);
-	text_add(&text, "/task");
-	const int tasks = psys_open(path, PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
-	while (tasks >= 0 && (length = psys_getdents64(tasks, records, sizeof records)) > 0)
+	while (proc >= 0 && (length = psys_getdents64(proc, records, sizeof records)) > 0)
 		for (long at = 0; at < length;) {
 			const struct psys_dirent64 *entry = (const void *)(records + at);
-			struct text name = TEXT_IN(path);
-			text_add(&name, entry->d_name);
-			text_add(&name, "/children");
-			if (*entry->d_name != '.')
-				count = add_children(
-					psys_openat(tasks, path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0),
-					pid, count);
+			const char *digits = entry->d_name;
+			uint64_t pid;
+			if (read_number(&digits, &pid) && count < MOST_FOUND)
+				found[count++] =
+					(struct found){ (int)pid, read_process(entry->d_name, name),
+							false };
 			at += entry->d_reclen;
 		}
-	psys_close(tasks);
+	psys_close(proc);
 	return count;
 }
 
-/* Finds all descendants, or some thousands of them. */
-static int find_all(void)
+/* Marks the children of one process. */
+static bool mark_children(int count, int parent)
 {
-	int count = find_children(psys_getpid(), 0);
+	bool has_marked = false;
 
-	for (int i = 0; i < count; i++)
-		count = find_children(found[i].pid, count);
+	for (int i = 0; i < count; i++) {
+		has_marked |= found[i].parent == parent && !found[i].is_descendant;
+		found[i].is_descendant |= found[i].parent == parent;
+	}
+	return has_marked;
+}
+
+/* Numbers grow with each generation, unless they have begun anew: few rounds. */
+static int find_descendants(void)
+{
+	const int count = find_processes();
+	bool has_marked = mark_children(count, psys_getpid());
+
+	while (has_marked) {
+		has_marked = false;
+		for (int i = 0; i < count; i++)
+			if (found[i].is_descendant)
+				has_marked |= mark_children(count, found[i].pid);
+	}
 	return count;
 }
 
 /* --- signals ----------------------------------------------------------------------------- */
 
-static void keep_name(struct shared *shared, int pid)
+/* A number may be another process's by now: the pidfd is opened before the look at the parent. A process whose
+ * parent has ended is the reaper's child. */
+static void signal_found(struct shared *shared, const struct found *process, int signal)
 {
 	struct ended_name *name = &shared->names[shared->name_count];
+	struct ended_name own = { process->pid, "" };
+	char pid[PSYS_DECIMAL_SIZE];
+	bool is_known = shared->name_count == MOST_NAMES;
 
-	for (int i = 0; i < shared->name_count; i++)
-		if (shared->names[i].pid == pid)
-			return;
-	if (shared->name_count == MOST_NAMES ||
-	    !read_process(pid, "/comm", name->name, NAME_SIZE + 1))
-		return;
-	name->name[NAME_SIZE - 1] = '\0';
-	*(char *)(uintptr_t)psys_strchrnul(name->name, '\n') = '\0';
-	name->pid = pid;
-	shared->name_count++;
-}
-
-/* A number may be another process's by now: the pidfd is opened before the look at the parent. */
-static void signal_found(struct shared *shared, int pid, int parent, int signal)
-{
-	const int fd = psys_pidfd_open(pid, 0);
-	int r = -PSYS_ESRCH;
-
-	if (parent_of(pid) == parent || parent_of(pid) == psys_getpid()) {
-		keep_name(shared, pid);
-		r = fd >= 0 ? psys_pidfd_send_signal(fd, signal, NULL, 0) : psys_kill(pid, signal);
+	psys_u64_to_decimal(pid, (unsigned)process->pid);
+	const int fd = psys_pidfd_open(process->pid, 0), parent = read_process(pid, own.name);
+	if (parent > 0 && (parent == process->parent || parent == psys_getpid())) {
+		for (int i = 0; i < shared->name_count; i++)
+			is_known |= shared->names[i].pid == own.pid;
+		if (!is_known) {
+			*name = own;
+			shared->name_count++;
+		}
+		if (psys_pidfd_send_signal(fd, signal, NULL, 0) < 0 && fd < 0)
+			psys_kill(process->pid, signal);
 	}
-	shared->refused += r == -PSYS_EPERM;
 	psys_close(fd);
 }
 
@@ -153,97 +127,73 @@ static void signal_program(const struct shared *shared, int signal)
 
 static void signal_all(const struct setting *setting, struct shared *shared, int signal)
 {
-	shared->refused = 0;
 	if (setting->options.leave) {
 		signal_program(shared, signal);
 		return;
 	}
-	const int count = find_all();
+	const int count = find_descendants();
 	for (int i = 0; i < count; i++)
-		signal_found(shared, found[i].pid, found[i].parent, signal);
+		if (found[i].is_descendant)
+			signal_found(shared, &found[i], signal);
 	if (setting->is_init)
 		psys_kill(-1, signal);
 	else if (!setting->has_proc) /* the library has made the reaper lead a process group */
 		psys_kill(0, signal);
 }
 
-/* SIGCONT comes last: a stopped process gets the other signal only then. */
+/* SIGCONT comes last: a stopped process gets the other signals only then. */
 static void obey(const struct setting *setting, struct shared *shared)
 {
-	for (int i = 0; i < 2; i++) {
-		const unsigned one =
-			__atomic_exchange_n(&shared->to_program[i], 0, __ATOMIC_ACQ_REL);
-		const unsigned all = __atomic_exchange_n(&shared->to_all[i], 0, __ATOMIC_ACQ_REL);
-		const unsigned cont = i ? 0 : 1U << (PSYS_SIGCONT - 1);
-		for (int bit = 0; bit < 32; bit++)
-			if ((one & ~cont) >> bit & 1)
-				signal_program(shared, 32 * i + bit + 1);
-		for (int bit = 0; bit < 32; bit++)
-			if ((all & ~cont) >> bit & 1)
-				signal_all(setting, shared, 32 * i + bit + 1);
-		if (one & cont)
-			signal_program(shared, PSYS_SIGCONT);
-		if (all & cont)
-			signal_all(setting, shared, PSYS_SIGCONT);
+	for (int i = 1; i <= MOST_SIGNAL + 1; i++) {
+		const int signal = i > MOST_SIGNAL ? PSYS_SIGCONT : i, word = (signal - 1) / 32;
+		const unsigned bit = 1U << (signal - 1) % 32;
+		if (i == PSYS_SIGCONT)
+			continue;
+		if (__atomic_fetch_and(&shared->to_program[word], ~bit, __ATOMIC_ACQ_REL) & bit)
+			signal_program(shared, signal);
+		if (__atomic_fetch_and(&shared->to_all[word], ~bit, __ATOMIC_ACQ_REL) & bit)
+			signal_all(setting, shared, signal);
 	}
 }
 
 /* --- ends ------------------------------------------------------------------------------------- */
 
-/* A program that calls ptrace(2) with PTRACE_TRACEME is traced by its parent, which lets it go on. */
-static bool is_stop(const struct psys_siginfo *info)
+static void see_end(struct shared *shared, const struct psys_siginfo *info,
+		    const struct psys_rusage *usage)
 {
 	const int code = info->code, status = info->u.child.status;
 
-	if (code == PSYS_CLD_EXITED || code == PSYS_CLD_KILLED || code == PSYS_CLD_DUMPED)
-		return false;
-	const int signal = status >> 8 || status == PSYS_SIGTRAP ? 0 : status;
-	psys_ptrace(DETACH, info->u.child.pid, NULL, (void *)(uintptr_t)(unsigned)signal);
-	return true;
-}
-
-static void keep_status(struct shared *shared, const struct psys_siginfo *info,
-			const struct psys_rusage *usage)
-{
-	const int status = info->u.child.status;
-
+	/* A program that calls ptrace(2) with PTRACE_TRACEME is traced by its parent: it goes on. */
+	if (code != PSYS_CLD_EXITED && code != PSYS_CLD_KILLED && code != PSYS_CLD_DUMPED) {
+		const unsigned signal = status >> 8 || status == PSYS_SIGTRAP ? 0 : (unsigned)status;
+		psys_ptrace(PTRACE_DETACH, info->u.child.pid, NULL, (void *)(uintptr_t)signal);
+		return;
+	}
+	if (info->u.child.pid != shared->pid || shared->has_status)
+		return;
 	shared->usage = *usage;
-	shared->status = info->code == PSYS_CLD_EXITED ? (status & 0xff) << 8 :
-			 info->code == PSYS_CLD_DUMPED ? status | 0x80 :
-							 status;
+	shared->status = code == PSYS_CLD_EXITED ? (status & 0xff) << 8 :
+			 code == PSYS_CLD_DUMPED ? status | 0x80 :
+						   status;
 	__atomic_store_n(&shared->has_status, 1, __ATOMIC_RELEASE);
-}
-
-static void reap(const struct setting *setting, struct shared *shared)
-{
-	struct psys_siginfo info;
-	struct psys_rusage usage;
-	int r;
-
-	do {
-		info.u.child.pid = 0;
-		r = psys_waitid(setting->options.leave ? PSYS_P_PID : PSYS_P_ALL, shared->pid,
-				&info, PSYS_WEXITED | PSYS_WNOHANG, &usage);
-		if (r == 0 && info.u.child.pid && !is_stop(&info) &&
-		    info.u.child.pid == shared->pid && !shared->has_status)
-			keep_status(shared, &info, &usage);
-	} while (r == -PSYS_EINTR || (r == 0 && info.u.child.pid));
-	if (r == -PSYS_ECHILD)
-		__atomic_store_n(&shared->is_empty, 1, __ATOMIC_RELEASE);
 }
 
 void reaper_turn(const struct setting *setting, struct shared *shared)
 {
-	obey(setting, shared);
-	reap(setting, shared);
-}
+	const int which = setting->options.leave ? PSYS_P_PID : PSYS_P_ALL;
+	struct psys_siginfo info;
+	struct psys_rusage usage;
+	int r;
 
-static void leave_files(void)
-{
-	if (psys_close_range(0, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0)
-		for (int fd = 0; fd < 1024; fd++) /* before Linux 5.9 */
-			psys_close(fd);
-	psys_chdir("/");
+	obey(setting, shared);
+	do {
+		info.u.child.pid = 0;
+		r = psys_waitid(which, shared->pid, &info, PSYS_WEXITED | PSYS_WNOHANG, &usage);
+		if (r == 0 && info.u.child.pid)
+			see_end(shared, &info, &usage);
+	} while (r == -PSYS_EINTR || (r == 0 && info.u.child.pid));
+	if (r == -PSYS_ECHILD)
+		__atomic_store_n(&shared->is_empty, 1, __ATOMIC_RELEASE);
 }
 
 /* After the program's start it leaves the tool's process group, which a SIGKILL may be for. */
@@ -260,7 +210,10 @@ int reaper_main(void *arg)
 			  PSYS_SIGSET_SIZE);
 	psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	program_start(reaper->setting, shared);
-	leave_files();
+	if (psys_close_range(0, ~0U, 0) < 0)
+		for (int fd = 0; fd < 1024; fd++) /* before Linux 5.9 */
+			psys_close(fd);
+	psys_chdir("/");
 	psys_setpgid(0, 0);
 	while (reaper_turn(reaper->setting, shared), !shared->is_empty) {
 		if (shared->has_status)

@@ -7,7 +7,8 @@ enum { CHUNK = 4096 /* what a pipe takes at once */, ROUNDS = 16 };
 
 struct pump {
 	int from, to; /* -1: ended */
-	uint64_t *bytes, *dropped, limit;
+	int64_t *bytes, *dropped;
+	uint64_t limit;
 	int at, length; /* what is yet to be written */
 	char buffer[CHUNK];
 };
@@ -102,11 +103,12 @@ static bool fill(struct pump *pump)
 		end_pump(pump);
 		return false;
 	}
-	const uint64_t room = *pump->bytes < pump->limit ? pump->limit - *pump->bytes : 0;
+	const uint64_t bytes = (uint64_t)*pump->bytes;
+	const uint64_t room = bytes < pump->limit ? pump->limit - bytes : 0;
 	pump->length = room < (uint64_t)r ? (int)room : (int)r;
 	pump->at = 0;
-	*pump->bytes += (uint64_t)r;
-	*pump->dropped += (uint64_t)(r - pump->length);
+	*pump->bytes += r;
+	*pump->dropped += r - pump->length;
 	if (pump != &pumps[0])
 		last_output = now_ms();
 	return true;

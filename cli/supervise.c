@@ -42,16 +42,12 @@ struct supervision {
 
 static void tell_signal(const struct supervision *s, int signal, bool all)
 {
-	char buffer[TEXT_SIZE];
+	char buffer[64];
 	struct text text = TEXT_IN(buffer);
 
-	if (!s->options->is_verbose)
-		return;
-	text_add(&text, "sends ");
-	text_add_signal(&text, signal);
-	text_add(&text, all ? " to all of " : " to ");
-	text_add(&text, *s->options->argv);
-	say(buffer);
+	text_format(&text, "%g is sent%s", signal, all ? " to all" : "");
+	if (s->options->is_verbose)
+		say(*s->options->argv, buffer);
 }
 
 static void ring(struct supervision *s)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts, numbers and the clock. Runs in the tool and in the reaper. */
 #define PSYS_DEFINE_MEMORY_FUNCTIONS /* compilers call memcpy() and memset() */
+#include <stdarg.h>
+
 #include "cli.h"
 
 void text_add(struct text *text, const char *more)
@@ -10,7 +12,7 @@ void text_add(struct text *text, const char *more)
 		text->length = text->size - 1;
 }
 
-void text_add_number(struct text *text, uint64_t number)
+static void add_number(struct text *text, uint64_t number)
 {
 	char digits[PSYS_DECIMAL_SIZE];
 
@@ -18,55 +20,50 @@ void text_add_number(struct text *text, uint64_t number)
 	text_add(text, digits);
 }
 
+/* 64-bit numbers are not divided: 32-bit compilers call a function for that, which is not linked. */
+static void add_seconds(struct text *text, uint64_t ms)
+{
+	char digits[PSYS_DECIMAL_SIZE + 3] = "000", fraction[4];
+	const size_t length = psys_u64_to_decimal(digits + 3, ms);
+
+	psys_strlcpy(fraction, digits + length, sizeof fraction);
+	digits[length] = '\0';
+	text_add(text, length < 4 ? "0" : digits + 3);
+	text_add(text, ".");
+	text_add(text, fraction);
+}
+
 /* The library has the names of errors and signals in texts of its own. */
-void text_add_error(struct text *text, int error)
+static void add_error(struct text *text, int error)
 {
 	const struct aspawn_io io = { .size = sizeof io };
-	char name[TEXT_SIZE];
+	char name[320];
 
 	aspawn_io_text(name, sizeof name, error, &io);
 	text_add(text, name);
 }
 
-void text_add_signal(struct text *text, int signal)
+static void add_signal(struct text *text, int signal)
 {
 	static const struct {
 		int signal;
 		const char *name;
-	} harmless[] = {
-		/* those that end nothing, which the library does not name */
-		{ PSYS_SIGCHLD, "SIGCHLD" }, { PSYS_SIGCONT, "SIGCONT" },
-		{ PSYS_SIGSTOP, "SIGSTOP" }, { PSYS_SIGTSTP, "SIGTSTP" },
-		{ PSYS_SIGTTIN, "SIGTTIN" }, { PSYS_SIGTTOU, "SIGTTOU" },
-		{ PSYS_SIGURG, "SIGURG" },   { PSYS_SIGWINCH, "SIGWINCH" },
+	} harmless[] = { /* those that end nothing, which the library does not name */
+			 { PSYS_SIGCHLD, "SIGCHLD" }, { PSYS_SIGCONT, "SIGCONT" },
+			 { PSYS_SIGSTOP, "SIGSTOP" }, { PSYS_SIGTSTP, "SIGTSTP" },
+			 { PSYS_SIGTTIN, "SIGTTIN" }, { PSYS_SIGTTOU, "SIGTTOU" },
+			 { PSYS_SIGURG, "SIGURG" },   { PSYS_SIGWINCH, "SIGWINCH" }
 	};
-	char name[64];
+	char status[64];
 
+	aspawn_status_text(status, sizeof status, signal);
+	const char *name = status + sizeof "killed by " - 1;
 	for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-		if (harmless[i].signal == signal) {
-			text_add(text, harmless[i].name);
-			return;
-		}
-	aspawn_status_text(name, sizeof name, signal);
-	text_add(text, name + sizeof "killed by " - 1);
+		name = harmless[i].signal == signal ? harmless[i].name : name;
+	text_add(text, name);
 }
 
-/* 64-bit numbers are not divided: 32-bit compilers call a function for that, which is not linked. */
-void text_add_seconds(struct text *text, int64_t ms)
-{
-	char digits[PSYS_DECIMAL_SIZE + 3] = "000";
-	const size_t length = psys_u64_to_decimal(digits + 3, (uint64_t)ms);
-	const char *from = digits + (length < 4 ? length - 1 : 3);
-
-	while (*from) {
-		const char one[] = { *from++, '\0' };
-		text_add(text, one);
-		if (from == digits + length)
-			text_add(text, ".");
-	}
-}
-
-/* Returns the length of the character in UTF-8 at the beginning of the string; 0: it is invalid. */
+/* Returns the length of the character of UTF-8 at the beginning of the string; 0: it is invalid. */
 static size_t utf8_length(const unsigned char *s)
 {
 	const size_t length = *s < 0x80 ? 1 :
@@ -79,43 +76,80 @@ static size_t utf8_length(const unsigned char *s)
 	for (size_t i = 1; i < length; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
-	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return length;
+	const bool is_invalid = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
+				(*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f);
+	return is_invalid ? 0 : length;
 }
 
-void text_add_json(struct text *text, const char *string)
+static void add_json(struct text *text, const char *string)
 {
 	static const char hex[] = "0123456789abcdef";
 
 	text_add(text, "\"");
 	for (const unsigned char *s = (const void *)string; *s;) {
 		const size_t length = utf8_length(s);
-		char one[8] = { (char)*s };
+		char one[8] = "";
 		if (length == 0)
 			psys_strlcpy(one, "\\ufffd", sizeof one);
-		else if (*s < ' ' || *s == 0x7f)
-			psys_memcpy(one,
-				    (const char[]){ '\\', 'u', '0', '0', hex[*s >> 4], hex[*s & 15],
-						    '\0' },
-				    7);
-		else if (*s == '"' || *s == '\\')
-			psys_memcpy(one, (const char[]){ '\\', (char)*s, '\0' }, 3);
-		else
+		else if (*s < ' ' || *s == '"' || *s == '\\') {
+			psys_strlcpy(one, "\\u00", sizeof one);
+			one[4] = hex[*s >> 4];
+			one[5] = hex[*s & 15];
+		} else {
 			psys_memcpy(one, s, length);
+		}
 		text_add(text, one);
 		s += length ? length : 1;
 	}
 	text_add(text, "\"");
 }
 
+/* One conversion. A number of UINT64_MAX, a negative time and a string NULL are null. */
+static void add_value(struct text *text, char conversion, va_list *values)
+{
+	uint64_t number = 0;
+	const char *string = "";
+
+	if (conversion == 'd' || conversion == 't')
+		number = va_arg(*values, uint64_t);
+	else if (conversion == 's' || conversion == 'j')
+		string = va_arg(*values, const char *);
+	if (number > INT64_MAX || !string)
+		text_add(text, "null");
+	else if (conversion == 'd')
+		add_number(text, number);
+	else if (conversion == 't')
+		add_seconds(text, number);
+	else if (conversion == 's')
+		text_add(text, string);
+	else if (conversion == 'j')
+		add_json(text, string);
+	else if (conversion == 'e')
+		add_error(text, va_arg(*values, int));
+	else if (conversion == 'g')
+		add_signal(text, va_arg(*values, int));
+}
+
+void text_format(struct text *text, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	for (char one[] = "?"; *format; format++) {
+		one[0] = *format;
+		if (*format == '%')
+			add_value(text, *++format, &values);
+		else
+			text_add(text, one);
+	}
+	va_end(values);
+}
+
 bool read_number(const char **from, uint64_t *number)
 {
 	const char *begin = *from;
 
-	*number = 0;
-	for (; **from >= '0' && **from <= '9'; ++*from) {
+	for (*number = 0; **from >= '0' && **from <= '9'; ++*from) {
 		if (*number > UINT64_MAX >> 4)
 			return false;
 		*number = *number * 10 + (unsigned)(**from - '0');
@@ -123,10 +157,10 @@ bool read_number(const char **from, uint64_t *number)
 	return *from != begin;
 }
 
-void text_write(const struct text *text, int fd)
+void text_write(const char *text, int fd)
 {
-	for (size_t at = 0; at < text->length;) {
-		const long r = psys_write(fd, text->to + at, text->length - at);
+	for (size_t at = 0, length = psys_strlen(text); at < length;) {
+		const long r = psys_write(fd, text + at, length - at);
 		if (r <= 0 && r != -PSYS_EINTR)
 			return;
 		at += r > 0 ? (size_t)r : 0;
@@ -137,7 +171,7 @@ int64_t now_ms(void)
 {
 	struct psys_timespec time;
 
-	if (psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time) < 0)
-		return 0;
-	return time.tv_sec * 1000 + (uint32_t)time.tv_nsec / 1000000;
+	return psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time) < 0 ?
+		       0 :
+		       time.tv_sec * 1000 + (uint32_t)time.tv_nsec / 1000000;
 }
