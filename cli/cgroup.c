@@ -227,11 +227,12 @@ void cgroup_end(struct setting *setting, struct result *result)
 	const struct psys_timespec nap = { 0, 10000000 };
 
 	if (setting->cgroup >= 0) {
-		aspawn_kill_cgroup(setting->cgroup);
+		if (!setting->options.leave)
+			aspawn_kill_cgroup(setting->cgroup);
 		result->oom_kills = aspawn_oom_kills(setting->cgroup);
 		result->memory_peak = (int64_t)number_in(setting->cgroup, "memory.peak", "");
 	}
-	for (int i = 0; *cgroup.name && i < NAPS; i++) {
+	for (int i = 0; *cgroup.name && i < (setting->options.leave ? 1 : NAPS); i++) {
 		if (psys_unlinkat(cgroup.parent, cgroup.name, PSYS_AT_REMOVEDIR) != -PSYS_EBUSY)
 			break;
 		psys_nanosleep(&nap, NULL);

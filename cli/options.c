@@ -71,14 +71,10 @@ static const struct {
 void options_refuse(struct options *options, const char *name, const char *value, const char *what)
 {
 	struct text text = TEXT_IN(options->error);
-	char shown[256] = "";
 
-	if (*options->error)
-		return;
-	psys_strlcpy(shown, value ? value : "", sizeof shown);
-	for (char *c = shown; *c; c++) /* one line */
-		*c = *c < ' ' && *c > 0 ? '?' : *c;
-	text_format(&text, value ? "%s \"%s\": %s" : "%s%s: %s", name, shown, what);
+	if (!*options->error)
+		text_format(&text, value ? "%s \"%s\": %s" : "%s%s: %s", name, value ? value : "",
+			    what);
 }
 
 /* --- values ----------------------------------------------------------------------- */

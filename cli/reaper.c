@@ -4,7 +4,8 @@
  *
  * The library's tree ends everything by SIGKILL as soon as its program ends, but what a command leaves
  * shall have time to end by itself. So the reaper is the tree's program, and ends when it has no child
- * any more. As the one parent who reaps, it may signal its children by their numbers.
+ * any more. As the one parent who reaps, it may signal its children by their numbers. If somebody kills the
+ * helper, also together with the tool, the reaper ends everything.
  *
  * Orders of the tool are bits in the shared page, with SIGCONT as the doorbell, which also continues a
  * reaper that somebody has stopped. Its answers are in the same page, with SIGCHLD for the tool. It has no
@@ -196,12 +197,23 @@ void reaper_turn(const struct setting *setting, struct shared *shared)
 		__atomic_store_n(&shared->is_empty, 1, __ATOMIC_RELEASE);
 }
 
-/* After the program's start it leaves the tool's process group, which a SIGKILL may be for. */
+static void let_go_of_files(void)
+{
+	if (psys_close_range(0, ~0U, 0) < 0)
+		for (int fd = 0; fd < 1024; fd++) /* before Linux 5.9 */
+			psys_close(fd);
+	psys_chdir("/");
+}
+
+/* After the program's start it leaves the tool's process group, which a SIGKILL may be for. The library
+ * has set PR_SET_PDEATHSIG to SIGKILL, until an exec that does not come. */
 int reaper_main(void *arg)
 {
+	const struct psys_timespec moment = { 0, 10000000 };
 	const struct reaper *reaper = arg;
 	struct shared *shared = reaper->shared;
 	struct psys_sigset set;
+	const int helper = psys_getppid();
 
 	psys_sigemptyset(&set);
 	psys_sigaddset(&set, PSYS_SIGCHLD);
@@ -209,16 +221,19 @@ int reaper_main(void *arg)
 	psys_rt_sigaction(PSYS_SIGCHLD, &(struct psys_sigaction){ .handler = PSYS_SIG_DFL }, NULL,
 			  PSYS_SIGSET_SIZE);
 	psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGCONT, 0, 0, 0);
 	program_start(reaper->setting, shared);
-	if (psys_close_range(0, ~0U, 0) < 0)
-		for (int fd = 0; fd < 1024; fd++) /* before Linux 5.9 */
-			psys_close(fd);
-	psys_chdir("/");
+	let_go_of_files();
 	psys_setpgid(0, 0);
-	while (reaper_turn(reaper->setting, shared), !shared->is_empty) {
-		if (shared->has_status)
+	for (;;) {
+		const bool is_orphan = psys_getppid() != helper;
+		if (is_orphan)
+			shared->to_all[0] |= 1U << (PSYS_SIGKILL - 1);
+		reaper_turn(reaper->setting, shared);
+		if (shared->is_empty)
+			return -PSYS_ECANCELED;
+		if (shared->has_status && !is_orphan)
 			psys_kill(reaper->setting->tool, PSYS_SIGCHLD);
-		psys_rt_sigtimedwait(&set, NULL, NULL, PSYS_SIGSET_SIZE);
+		psys_rt_sigtimedwait(&set, NULL, is_orphan ? &moment : NULL, PSYS_SIGSET_SIZE);
 	}
-	return -PSYS_ECANCELED;
 }

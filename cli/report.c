@@ -10,7 +10,10 @@ void say(const char *who, const char *what)
 	char buffer[2 * TEXT_SIZE];
 	struct text text = TEXT_IN(buffer);
 
-	text_format(&text, "aspawn: %s%s%s\n", who, *who ? ": " : "", what);
+	text_format(&text, "aspawn: %s%s%s", who, *who ? ": " : "", what);
+	for (char *c = buffer; *c; c++) /* one line, whatever the name is */
+		*c = *c < ' ' && *c > 0 ? '?' : *c;
+	text_add(&text, "\n");
 	text_write(buffer, 2);
 }
 
@@ -47,7 +50,9 @@ static int exit_code(const struct options *options, const struct result *result)
 
 static void add_reason(struct text *text, const struct options *options, const struct result *result)
 {
-	if (result->outcome == TIMEOUT)
+	if (result->outcome == TIMEOUT && !options->timeout)
+		text_add(text, "; timed out");
+	else if (result->outcome == TIMEOUT)
 		text_format(text, "; timed out after %t s", options->timeout);
 	else if (result->outcome == IDLE)
 		text_format(text, "; no output for %t s", options->idle);
@@ -62,7 +67,8 @@ static void add_reason(struct text *text, const struct options *options, const s
 	else if (result->outcome == STOPPED)
 		text_add(text, "; stopped at the end of the parent process");
 	else if (result->outcome == LOST)
-		text_add(text, "; ended in an unknown way, as somebody has killed its parent");
+		text_add(text,
+			 "; somebody has killed a process of aspawn's, so that everything was ended");
 }
 
 static void add_failure(struct text *text, const struct shared *shared)

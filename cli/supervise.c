@@ -196,6 +196,7 @@ static void see_tree_end(struct supervision *s)
 
 	if (ended == -PSYS_EOWNERDEAD && !s->is_helperless) {
 		s->is_helperless = true;
+		s->result->outcome = LOST;
 		kill_all(s);
 	}
 	if (ended)
@@ -210,7 +211,7 @@ static void take_step(struct supervision *s)
 		stop(s, PSYS_SIGTERM, GRACE_OF_REST);
 	} else if (s->phase == ENDING) {
 		kill_all(s);
-	} else if (!s->setting->reaps || s->kills > PATIENCE / ESCALATION) {
+	} else if ((!s->setting->reaps && !s->is_helperless) || s->kills > PATIENCE / ESCALATION) {
 		s->is_over = true;
 	} else {
 		kill_all(s);
@@ -352,9 +353,10 @@ static enum outcome natural_outcome(const struct supervision *s)
 
 static void conclude(struct supervision *s)
 {
-	s->result->status = s->shared->has_status                         ? s->shared->status :
-			    s->phase >= KILLING && s->result->had_to_kill ? PSYS_SIGKILL :
-									    -1;
+	const struct shared *shared = s->shared;
+
+	if (shared->started > 0 && (shared->has_status || s->result->had_to_kill))
+		s->result->status = shared->has_status ? shared->status : PSYS_SIGKILL;
 	s->result->outcome = natural_outcome(s);
 }
 
