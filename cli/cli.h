@@ -167,7 +167,7 @@ void terminal_guard(void);
 void terminal_enter(void);
 void terminal_leave(void);
 void terminal_resize(void);
-void terminal_end_input(void);
+void terminal_tend(void);
 void terminal_end(void);
 
 /* supervise.c, report.c */

@@ -233,7 +233,7 @@ static void see_time(struct supervision *s)
 		reach_limit(s, CPU_TIME);
 	if (now >= s->step_at)
 		take_step(s);
-	terminal_end_input();
+	terminal_tend();
 }
 
 /* --- the loop ---------------------------------------------------------------------------------- */

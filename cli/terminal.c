@@ -30,6 +30,8 @@ void terminal_resize(void)
 	struct psys_winsize size = { ROWS, COLUMNS, 0, 0 };
 
 	psys_ioctl(0, PSYS_TIOCGWINSZ, (uintptr_t)&size);
+	size.ws_row = size.ws_row ? size.ws_row : ROWS;
+	size.ws_col = size.ws_col ? size.ws_col : COLUMNS;
 	psys_ioctl(terminal.here, PSYS_TIOCSWINSZ, (uintptr_t)&size);
 }
 
@@ -71,19 +73,6 @@ void terminal_make(struct setting *setting)
 		pump_set(0, 0, terminal.here);
 }
 
-/* After the program has read an end of file, the next read shall find one too. */
-void terminal_end_input(void)
-{
-	struct psys_pollfd polled = { terminal.peer, PSYS_POLLIN, 0 };
-	struct psys_timespec none = { 0, 0 };
-	struct psys_termios modes;
-
-	if (terminal.is_terminal || !streams_input_ended() || get_modes(terminal.here, &modes) < 0)
-		return;
-	if (modes.c_lflag & PSYS_ICANON && psys_ppoll(&polled, 1, &none, NULL, 0) == 0)
-		psys_write(terminal.here, "\4", 1);
-}
-
 /* In the background the terminal is another job's. */
 void terminal_enter(void)
 {
@@ -97,6 +86,21 @@ void terminal_enter(void)
 	terminal.is_raw = set_modes(0, &raw) >= 0;
 	pump_set(0, 0, terminal.here);
 	terminal_resize();
+}
+
+/* Now and then: a shell does not tell that the tool has come to the foreground; and after the program has read
+ * an end of file, the next read shall find one too. */
+void terminal_tend(void)
+{
+	struct psys_pollfd polled = { terminal.peer, PSYS_POLLIN, 0 };
+	struct psys_timespec none = { 0, 0 };
+	struct psys_termios modes;
+
+	terminal_enter();
+	if (terminal.is_terminal || !streams_input_ended() || get_modes(terminal.here, &modes) < 0)
+		return;
+	if (modes.c_lflag & PSYS_ICANON && psys_ppoll(&polled, 1, &none, NULL, 0) == 0)
+		psys_write(terminal.here, "\4", 1);
 }
 
 void terminal_leave(void)
