@@ -73,7 +73,11 @@ static void refuse(struct setting *setting, const char *what, const char *subjec
 			 " (aspawn must be alone in a group that is its own: systemd-run --user "
 			 "--scope -p Delegate=yes aspawn ..., with a user manager and a bus; as "
 			 "root without --user)");
-	options_refuse(&setting->options, parent ? "--cgroup" : "cgroup", parent, buffer);
+	options_refuse(&setting->options,
+		       parent                                ? "--cgroup" :
+		       setting->options.memory == UINT64_MAX ? "--pids-limit" :
+							       "--memory",
+		       parent, buffer);
 }
 
 /* --- the parent ------------------------------------------------------------------------- */
@@ -152,7 +156,9 @@ static bool enable(struct setting *setting)
 	if (are_enabled(&setting->options))
 		return true;
 	text_format(&text, "%s%s", setting->options.memory != UINT64_MAX ? "+memory" : "",
-		    setting->options.pids != UINT64_MAX ? " +pids" : "");
+		    setting->options.pids == UINT64_MAX ? "" :
+		    *cgroup.controllers                 ? " +pids" :
+							  "+pids");
 	if (!setting->options.cgroup)
 		enter_leaf();
 	const int r = write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers);

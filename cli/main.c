@@ -30,12 +30,13 @@ static int open_named(struct options *options, const char *option, const char *p
 	char error[64];
 	struct text text = TEXT_IN(error);
 	const int fd = psys_open(path, flags | PSYS_O_CLOEXEC, 0666);
+	const long r = fd < 0 ? fd : flags == PSYS_O_RDONLY ? psys_read(fd, error, 0) : 0;
 
-	if (fd < 0) {
-		text_format(&text, "%e", fd);
+	if (r < 0) { /* EISDIR of a directory */
+		text_format(&text, "%e", (int)r);
 		options_refuse(options, option, path, error);
 	}
-	return fd;
+	return r < 0 ? -1 : fd;
 }
 
 /* JSON comes first: it tells also what is wrong with other options. */

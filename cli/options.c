@@ -94,6 +94,8 @@ static uint32_t unit_of(const char *unit)
 	return 0;
 }
 
+enum { LONGEST = 1000000000 }; /* of each unit */
+
 /* A fraction below a millisecond is rounded up, since 0 is no limit. */
 static bool read_duration(const char *value, int64_t *ms)
 {
@@ -101,15 +103,18 @@ static bool read_duration(const char *value, int64_t *ms)
 	uint64_t whole = 0;
 	bool is_more = false;
 
-	const bool has_whole = read_number(&digits, &whole);
+	while (*digits >= '0' && *digits <= '9' && whole < LONGEST)
+		whole = whole * 10 + (unsigned)(*digits++ - '0');
+	while (*digits >= '0' && *digits <= '9') /* of more than the kernel can count */
+		digits++;
+	const bool has_whole = digits > value;
 	fraction = digits += *digits == '.';
 	while (*digits >= '0' && *digits <= '9')
 		is_more |= *digits++ != '0';
 	uint32_t unit = unit_of(digits);
-	if (!unit || whole > INT64_MAX / 2 / 86400000 || (!has_whole && fraction == digits) ||
-	    (!has_whole && *value != '.'))
+	if (!unit || (!has_whole && fraction == digits))
 		return false;
-	*ms = (int64_t)whole * unit;
+	*ms = (int64_t)(whole < LONGEST ? whole : LONGEST) * unit;
 	for (; fraction < digits; fraction++) {
 		unit /= 10;
 		*ms += (int64_t)unit * (*fraction - '0');
@@ -217,6 +222,7 @@ static void set_option(struct options *options, const struct option *option, con
 		       const char *shown)
 {
 	void *member = (char *)options + option->member;
+	const char *at = value;
 	bool is_valid = true;
 
 	if (option->kind == FLAG || option->kind >= HELP)
@@ -228,7 +234,7 @@ static void set_option(struct options *options, const struct option *option, con
 	else if (option->kind == SIZE)
 		is_valid = read_size(value, member);
 	else if (option->kind == COUNT)
-		is_valid = read_number(&value, member) && !*value && *(uint64_t *)member > 0;
+		is_valid = read_number(&at, member) && !*at && *(uint64_t *)member > 0;
 	else if (option->kind == TEXT)
 		is_valid = *(*(const char **)member = value);
 	else if (option->kind == NUMBER)

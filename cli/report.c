@@ -80,9 +80,16 @@ static void add_failure(struct text *text, const struct shared *shared)
 		return;
 	}
 	aspawn_failure_text(buffer, sizeof buffer, &shared->failure);
-	/* The number of the action says nothing to the user: "action 2, chdir ..." */
+	/* Of an action the user knows the option, not the number: "action 2, chdir ..." */
+	const bool is_action = shared->failure.step >= 0,
+		   is_user = shared->failure.kind >= ASPAWN_ACTION_RESUID &&
+			     shared->failure.kind <= ASPAWN_ACTION_GROUPS;
 	const char *comma = psys_strchrnul(buffer, ',');
-	text_format(text, "; %s", shared->failure.step >= 0 && *comma ? comma + 2 : buffer);
+	text_format(text, "; %s%s",
+		    is_user   ? "--user: " :
+		    is_action ? "--" :
+				"",
+		    is_action && *comma ? comma + 2 : buffer);
 }
 
 /* All parts begin with "; ". */

@@ -148,6 +148,9 @@ void user_find(struct setting *setting)
 
 	keep(user, sizeof user, take(&rest, ':'));
 	keep(group, sizeof group, rest);
+	const char *colon = psys_strchrnul(options->user, ':');
+	if (*colon && !colon[1])
+		options_refuse(options, "--user", options->user, "has an empty group");
 	if (find_line("/etc/passwd", user, &found, &setting->uid, &rest)) {
 		keep(setting->name, sizeof setting->name, found);
 		number_of(take(&rest, ':'), &setting->gid);

