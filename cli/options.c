@@ -11,10 +11,9 @@ struct option {
 	unsigned short member; /* its place in struct options */
 };
 
-#define ROW(name, letter, kind, member)                              \
-	{                                                            \
-		name, letter, kind, offsetof(struct options, member) \
-	}
+/* clang-format off */
+#define ROW(name, letter, kind, member) { name, letter, kind, offsetof(struct options, member) }
+/* clang-format on */
 static const struct option table[] = {
 	ROW("timeout", 't', DURATION, timeout),
 	ROW("idle", 0, DURATION, idle),
@@ -44,27 +43,19 @@ static const struct option table[] = {
 	ROW("version", 'V', VERSION, is_answered),
 };
 
+/* clang-format off */
+#define RESOURCE(name, NAME) { #name, PSYS_RLIMIT_##NAME }
 static const struct {
 	const char *name;
 	int resource;
 } resources[] = {
-	{ "as", PSYS_RLIMIT_AS },
-	{ "core", PSYS_RLIMIT_CORE },
-	{ "cpu", PSYS_RLIMIT_CPU },
-	{ "data", PSYS_RLIMIT_DATA },
-	{ "fsize", PSYS_RLIMIT_FSIZE },
-	{ "locks", PSYS_RLIMIT_LOCKS },
-	{ "memlock", PSYS_RLIMIT_MEMLOCK },
-	{ "msgqueue", PSYS_RLIMIT_MSGQUEUE },
-	{ "nice", PSYS_RLIMIT_NICE },
-	{ "nofile", PSYS_RLIMIT_NOFILE },
-	{ "nproc", PSYS_RLIMIT_NPROC },
-	{ "rss", PSYS_RLIMIT_RSS },
-	{ "rtprio", PSYS_RLIMIT_RTPRIO },
-	{ "rttime", PSYS_RLIMIT_RTTIME },
-	{ "sigpending", PSYS_RLIMIT_SIGPENDING },
-	{ "stack", PSYS_RLIMIT_STACK },
+	RESOURCE(as, AS), RESOURCE(core, CORE), RESOURCE(cpu, CPU), RESOURCE(data, DATA),
+	RESOURCE(fsize, FSIZE), RESOURCE(locks, LOCKS), RESOURCE(memlock, MEMLOCK),
+	RESOURCE(msgqueue, MSGQUEUE), RESOURCE(nice, NICE), RESOURCE(nofile, NOFILE),
+	RESOURCE(nproc, NPROC), RESOURCE(rss, RSS), RESOURCE(rtprio, RTPRIO),
+	RESOURCE(rttime, RTTIME), RESOURCE(sigpending, SIGPENDING), RESOURCE(stack, STACK),
 };
+/* clang-format on */
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -272,62 +263,50 @@ static const struct option *find_option(const char *name, size_t length, char le
 	return NULL;
 }
 
-/* The value is behind the name, or the next argument. Returns how many arguments were read. */
-static int read_value(struct options *options, const struct option *option, const char *shown,
-		      const char *behind, const char *next)
+/* The value is behind the name, or the next argument. Returns how many arguments were read; 0: an option
+ * without a value. */
+static int read_option(struct options *options, const struct option *option, const char *shown,
+		       const char *behind, const char *next)
 {
-	const char *value = behind ? behind : next;
+	const bool takes_value = option && option->kind != FLAG && option->kind < HELP;
 
-	if (!value)
+	if (!option)
+		options_refuse(options, shown, NULL, "is no option (see aspawn --help)");
+	else if (takes_value && !behind && !next)
 		options_refuse(options, shown, NULL, "has no value");
 	else
-		set_option(options, option, value, shown);
-	return behind || !value ? 1 : 2;
-}
-
-static bool takes_value(const struct option *option)
-{
-	return option->kind != FLAG && option->kind < HELP;
+		set_option(options, option, behind ? behind : next, shown);
+	if (option && !takes_value)
+		answer(option);
+	return !takes_value ? !option : behind || !next ? 1 : 2;
 }
 
 static int read_long(struct options *options, char **argv)
 {
 	const char *name = *argv + 2, *end = psys_strchrnul(name, '=');
 	const struct option *option = find_option(name, (size_t)(end - name), 0);
-	char shown[64] = "--";
+	char shown[64];
 
-	psys_strlcpy(shown + 2, name, sizeof shown - 2);
-	if ((size_t)(end - name) < sizeof shown - 2)
-		shown[2 + (end - name)] = '\0';
-	if (!option || (*end && !takes_value(option))) {
-		options_refuse(options, option ? shown : *argv, option ? end + 1 : NULL,
-			       option ? "takes no value" : "is no option (see aspawn --help)");
-		return 1;
-	}
-	if (takes_value(option))
-		return read_value(options, option, shown, *end ? end + 1 : NULL, argv[1]);
-	set_option(options, option, NULL, shown);
-	answer(option);
-	return 1;
+	psys_strlcpy(shown, *argv, sizeof shown);
+	if ((size_t)(end - *argv) < sizeof shown)
+		shown[end - *argv] = '\0';
+	const int read = read_option(options, option, shown, *end ? end + 1 : NULL, argv[1]);
+	if (!read && *end)
+		options_refuse(options, shown, end + 1, "takes no value");
+	return read ? read : 1;
 }
 
 /* Several letters, of which the last may have a value. */
 static int read_letters(struct options *options, char **argv)
 {
-	for (const char *letter = *argv + 1; *letter && !options->is_answered; letter++) {
+	int read = 0;
+
+	for (const char *letter = *argv + 1; !read && *letter && !options->is_answered; letter++) {
 		const char shown[] = { '-', *letter, '\0' };
-		const struct option *option = find_option(NULL, 0, *letter);
-		if (!option) {
-			options_refuse(options, shown, NULL, "is no option (see aspawn --help)");
-			return 1;
-		}
-		if (takes_value(option))
-			return read_value(options, option, shown, letter[1] ? letter + 1 : NULL,
-					  argv[1]);
-		set_option(options, option, NULL, shown);
-		answer(option);
+		read = read_option(options, find_option(NULL, 0, *letter), shown,
+				   letter[1] ? letter + 1 : NULL, argv[1]);
 	}
-	return 1;
+	return read ? read : 1;
 }
 
 /* After a wrong value it reads on: --json may follow. */
