@@ -185,7 +185,7 @@ in_image := $(call quote,$(DESTDIR)$(IMAGE_FILE))
 in_data := $(call quote,$(DESTDIR)$(DATADIR)/aspawn)
 in_man := $(call quote,$(DESTDIR)$(MANDIR))
 headers = $(shell find include -name '*.h' | sed 's|^include/||')
-man_pages = $(foreach section,3 7,$(patsubst doc/%,man$(section)/%,$(wildcard doc/*.$(section))))
+man_pages = $(foreach section,1 3 7,$(patsubst doc/%,man$(section)/%,$(wildcard doc/*.$(section))))
 # Each other name below NAME in a page of functions, with the page: aspawn_ended:aspawn_wait.3
 man_links = $(foreach page,$(wildcard doc/*.3),$(patsubst %,%:$(notdir $(page)),$(filter-out $(basename $(notdir $(page))), \
 	$(shell sed -n -e '/^\.SH NAME/,/\\-/{/^\./d' -e 's/\\-.*//' -e 's/,//g' -e p -e '}' $(page)))))
@@ -221,9 +221,10 @@ install: all ## the command, headers, libraries, files for pkg-config, man pages
 	$(if $(IMAGE_FILE),$(call tell,$(in_image)))
 	$(installing) mkdir -p $(in_data); install -m 644 $(description:%=doc/%) $(in_data)
 	$(call tell,$(in_data)': $(description)')
-	$(installing) mkdir -p $(in_man)/man3 $(in_man)/man7; \
+	$(installing) mkdir -p $(in_man)/man1 $(in_man)/man3 $(in_man)/man7; \
 		for page in $(man_pages); do install -m 644 "doc/$${page#*/}" $(in_man)/"$$page"; done; \
 		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/man3/"$${link%:*}.3"; done
+	$(call tell,$(in_man)'/man1: $(words $(filter man1/%,$(man_pages))) page')
 	$(call tell,$(in_man)'/man3: $(words $(filter man3/%,$(man_pages)) $(man_links)) pages')
 	$(call tell,$(in_man)'/man7: $(words $(filter man7/%,$(man_pages))) pages')
 	@test -z $(call quote,$(DESTDIR)) && test "$$(id -u)" = 0 && PATH=$$PATH:/sbin:/usr/sbin && $(LDCONFIG) 2>/dev/null && \

@@ -160,19 +160,19 @@ man_pages_are_found()
 		man -M "$work/prefix/share/man" -w "$page" &&
 			man -M "$work/prefix/share/man" "$page" | grep -qi "$shown" || return 1
 	done
-	man -M "$work/prefix/share/man" -w 7 aspawn
+	man -M "$work/prefix/share/man" -w 1 aspawn && man -M "$work/prefix/share/man" -w 7 aspawn
 }
 
 # In this directory, as a link page includes man3/PAGE.
 man_pages_have_no_warning()
 {
-	! (cd "$work/prefix/share/man" && groff -man -ww -z man3/*.3 man7/*.7 2>&1) | grep .
+	! (cd "$work/prefix/share/man" && groff -man -ww -z man1/*.1 man3/*.3 man7/*.7 2>&1) | grep .
 }
 
 # A line of code is not broken, and a terminal may have 80 columns.
 man_pages_fit_80_columns()
 {
-	for page in doc/*.[37]; do
+	for page in doc/*.[137]; do
 		! MANWIDTH=80 man -l "$page" | col -bx | awk -v page="$page" 'length($0) > 80 { print page ": " $0 }' | grep . || return 1
 	done
 }
@@ -180,7 +180,7 @@ man_pages_fit_80_columns()
 # .TP takes one line as its tag: the second of ".BR ONE ,\n.B TWO" would begin the paragraph.
 tags_are_one_line()
 {
-	! awk 'FNR == 1 { tag = 0 } /^\.TP/ { tag = FNR + 1 } FNR == tag && /,$/ { getline; if (/^\.B/) print FILENAME ": " $0 }' doc/*.[37] | grep .
+	! awk 'FNR == 1 { tag = 0 } /^\.TP/ { tag = FNR + 1 } FNR == tag && /,$/ { getline; if (/^\.B/) print FILENAME ": " $0 }' doc/*.[137] | grep .
 }
 
 # What others have put there stays, as does what is only named like a file of the library.

@@ -23,7 +23,7 @@ says_what_a_release_is()
 texts()
 {
 	find . \( -name .git -o -name build -o -name target -o -name node_modules -o -name vendor -o -name test \) -prune -o -type f \
-		\( -name '*.md' -o -name '*.[37]' -o -name '*.toml' -o -name '*.rockspec' -o -name package.json -o -name '*.pc.in' \
+		\( -name '*.md' -o -name '*.[137]' -o -name '*.toml' -o -name '*.rockspec' -o -name package.json -o -name '*.pc.in' \
 			-o -name '*.zon' -o -path './debian/*' -o -path '*/src/lib.rs' \) -print
 }
 
