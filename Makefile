@@ -156,7 +156,7 @@ include compat/compat.mk
 include test/test.mk test/proofs/coverage.mk
 include bench/bench.mk
 include examples/examples.mk
-include packaging/dist.mk packaging/cmake.mk tools/site.mk
+include packaging/dist.mk packaging/cmake.mk packaging/completions.mk tools/site.mk
 include $(wildcard bindings/*/*.mk)
 
 # For another architecture, by clang 19 and lld 19 alone, or by a gcc of its own (.cc):

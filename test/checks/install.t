@@ -48,6 +48,10 @@ staged()
 		for name in interface.json interface.schema.json; do
 			cmp "doc/$name" "$work/stage/opt/aspawn/share/aspawn/$name" || return 1
 		done &&
+		"$work/stage/opt/aspawn/bin/aspawn" -t 10 true &&
+		for file in bash-completion/completions/aspawn zsh/site-functions/_aspawn fish/vendor_completions.d/aspawn.fish; do
+			test -s "$work/stage/opt/aspawn/share/$file" || return 1
+		done &&
 		! grep -r "$work" "$work/stage/opt/aspawn/lib/pkgconfig"
 }
 
@@ -55,8 +59,8 @@ staged()
 honours_directories()
 {
 	make -s install install-compat BUILD_DIR="$build" DESTDIR="$work/multiarch" PREFIX=/usr LIBDIR=/usr/lib/some-linux-gnu \
-			INCLUDEDIR=/opt/headers MANDIR=/usr/man DATADIR=/opt/data &&
-		(cd "$work/multiarch" && test -f opt/data/aspawn/interface.json && test -f usr/lib/some-linux-gnu/libaspawn.a && test -f opt/headers/aspawn/aspawn.h &&
+			INCLUDEDIR=/opt/headers MANDIR=/usr/man DATADIR=/opt/data BINDIR=/opt/programs &&
+		(cd "$work/multiarch" && test -x opt/programs/aspawn && test -f opt/data/aspawn/interface.json && test -f usr/lib/some-linux-gnu/libaspawn.a && test -f opt/headers/aspawn/aspawn.h &&
 			test -f usr/man/man3/aspawn.3 && test ! -e usr/include && test ! -e usr/share &&
 			cd usr/lib/some-linux-gnu/pkgconfig &&
 			for name in aspawn psys aspawn-compat; do
@@ -64,7 +68,7 @@ honours_directories()
 					grep -Fx 'includedir=/opt/headers' $name.pc || return 1
 			done) &&
 		make -s uninstall BUILD_DIR="$build" DESTDIR="$work/multiarch" PREFIX=/usr LIBDIR=/usr/lib/some-linux-gnu \
-			INCLUDEDIR=/opt/headers MANDIR=/usr/man DATADIR=/opt/data &&
+			INCLUDEDIR=/opt/headers MANDIR=/usr/man DATADIR=/opt/data BINDIR=/opt/programs &&
 		test -z "$(find "$work/multiarch" ! -type d)"
 }
 

@@ -13,7 +13,7 @@ nobody=65534
 # tree NAME: a copy of what is built from, in $work/NAME, and there we are
 tree()
 {
-	mkdir -p "$work/$1" && cd "$work/$1" && (cd "$source" && tar -cf - Makefile RELEASE aspawn bench/*.mk compat doc \
+	mkdir -p "$work/$1" && cd "$work/$1" && (cd "$source" && tar -cf - Makefile RELEASE aspawn bench/*.mk cli compat doc \
 		examples include syscall test/test.mk test/proofs/coverage.mk test/suite test/hosted packaging tools) | tar -xf -
 }
 
