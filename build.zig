@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The libraries, for projects that are built by Zig: artifacts "aspawn", "psys" and "aspawn-compat".
+// The libraries, for projects that are built by Zig: artifacts "aspawn", "psys" and "aspawn-compat"; and
+// the command, artifact "aspawn-cli".
 // Developers use the Makefile.
 const std = @import("std");
 
@@ -33,6 +34,8 @@ const compat_sources = [_][]const u8{
     "compat/posix_spawn.c",                 "compat/shell.c",
     "compat/spawn.c",                       "compat/system.c",
 };
+
+const cli_sources = [_][]const u8{ "cli/help.c", "cli/main.c", "cli/options.c", "cli/program.c", "cli/reaper.c", "cli/report.c", "cli/streams.c", "cli/supervise.c", "cli/terminal.c", "cli/text.c" };
 
 /// A directory of syscall/arch, and its assembly beside clone.S.
 const Arch = struct { name: []const u8, target_mk: []const u8, assembly: []const []const u8 };
@@ -147,4 +150,15 @@ pub fn build(b: *std.Build) void {
     const compat = b.addLibrary(.{ .name = "aspawn-compat", .root_module = drop_ins });
     compat.installHeadersDirectory(b.path("compat/popen_noshell/include"), "", .{});
     b.installArtifact(compat);
+
+    // The command needs no other file.
+    const command = b.createModule(.{ .target = target, .optimize = optimize, .pic = false, .stack_protector = false, .strip = true });
+    command.addIncludePath(b.path("include"));
+    command.addCSourceFiles(.{ .files = &cli_sources, .flags = flags.items });
+    command.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/start.S", .{own.name})));
+    command.linkLibrary(aspawn);
+    const cli = b.addExecutable(.{ .name = "aspawn-cli", .root_module = command, .linkage = .static });
+    cli.entry = .{ .symbol_name = "_start" };
+    cli.link_gc_sections = true;
+    b.getInstallStep().dependOn(&b.addInstallArtifact(cli, .{ .dest_sub_path = "aspawn" }).step);
 }

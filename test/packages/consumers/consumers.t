@@ -18,7 +18,7 @@ unset CFLAGS CXXFLAGS LDFLAGS DESTDIR MAKEFLAGS
 # What is needed of the sources, and nothing else.
 tree="$work/source tree/aspawn"
 mkdir -p "$tree"
-cp -R CMakeLists.txt RELEASE meson.build build.zig build.zig.zon LICENSE include syscall aspawn compat doc packaging \
+cp -R CMakeLists.txt RELEASE meson.build build.zig build.zig.zon LICENSE include syscall aspawn cli compat doc packaging \
 	"$tree" 2>/dev/null
 tar -C "$work/source tree" -czf "$work/aspawn-sources.tar.gz" aspawn
 version=$(sed -n 's/^TAG=v\([0-9.]*\).*/\1/p' RELEASE)
@@ -63,10 +63,21 @@ cmake_builds()
 	quietly cmake -S . -B build "$@" && quietly cmake --build build --parallel 2
 }
 
+# command_runs PREFIX: the command is static, and has its page and completions beside it.
+command_runs()
+{
+	exits=0
+	"$1/bin/aspawn" -q -t .1 sleep 10 || exits=$?
+	[ $exits = 124 ] && ! readelf -d "$1/bin/aspawn" | grep NEEDED && test -f "$1/share/man/man1/aspawn.1" &&
+		cmp "$tree/cli/completions/aspawn.bash" "$1/share/bash-completion/completions/aspawn" &&
+		cmp "$tree/cli/completions/_aspawn" "$1/share/zsh/site-functions/_aspawn" &&
+		cmp "$tree/cli/completions/aspawn.fish" "$1/share/fish/vendor_completions.d/aspawn.fish"
+}
+
 installs()
 {
 	make -s install install-compat BUILD_DIR="$build" PREFIX="$prefix" &&
-		mkdir -p "$work/moved" && cp -R "$prefix/." "$work/moved"
+		command_runs "$prefix" && mkdir -p "$work/moved" && cp -R "$prefix/." "$work/moved"
 }
 
 make_finds_shared()
@@ -128,7 +139,7 @@ installed_by_cmake()
 	quietly cmake -S "$tree" -B "$work/$name" -DCMAKE_INSTALL_LIBDIR=lib "$@" &&
 		quietly cmake --build "$work/$name" --parallel 2 &&
 		quietly cmake --install "$work/$name" --prefix "$work/$name to" &&
-		cmp "$tree/doc/interface.json" "$work/$name to/share/aspawn/interface.json" &&
+		cmp "$tree/doc/interface.json" "$work/$name to/share/aspawn/interface.json" && command_runs "$work/$name to" &&
 		find_package_in "$work/$name to" "$name consumer" -DCMAKE_BUILD_TYPE=Debug
 }
 
@@ -235,7 +246,7 @@ meson_installs()
 (
 	meson setup "$work/by meson" "$tree" --prefix="$prefix/meson" --libdir=lib -Ddefault_library=shared &&
 		meson install -C "$work/by meson" &&
-		cmp "$tree/doc/interface.json" "$prefix/meson/share/aspawn/interface.json" && project "meson installed" meson-pkg-config &&
+		cmp "$tree/doc/interface.json" "$prefix/meson/share/aspawn/interface.json" && command_runs "$prefix/meson" && project "meson installed" meson-pkg-config &&
 		libraries=$prefix/meson/lib &&
 		meson_builds --pkg-config-path "$prefix/meson/lib/pkgconfig" && runs build run run-cc both drop-in
 )
@@ -250,7 +261,7 @@ zig_installs()
 (
 	project zig-tree zig && cp -R "$tree" aspawn && cd aspawn &&
 		quietly "$zig" build -j2 --prefix "$work/by zig" && same_as_make "$work/by zig/lib" &&
-		test -f "$work/by zig/include/aspawn/aspawn.h" &&
+		test -f "$work/by zig/include/aspawn/aspawn.h" && "$work/by zig/bin/aspawn" -t 10 true &&
 		quietly "$zig" build -j2 -Dtarget=riscv64-linux-musl --prefix "$work/riscv64" &&
 		readelf -h "$work/riscv64/lib/libaspawn.a" | grep RISC-V
 )
