@@ -86,7 +86,7 @@ installs()
 		files >"$work/before" &&
 		mkdir "$system/var/packages" &&
 		find "$builder/build" -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$system/var/packages" ';' &&
-		cp debian/tests/link debian/tests/preload "$system/var/packages" &&
+		cp debian/tests/command debian/tests/link debian/tests/preload "$system/var/packages" &&
 		in_system sh -c 'apt-get install -y -qq --no-install-recommends /var/packages/*.deb' &&
 		test -n "$(files | comm -13 "$work/before" -)"
 }
@@ -94,6 +94,11 @@ installs()
 link_test()
 {
 	in_system /var/packages/link
+}
+
+command_test()
+{
+	in_system /var/packages/command
 }
 
 preload_test()
@@ -109,7 +114,7 @@ preload_test_fails_without_the_package()
 
 purged_packages_leave_nothing()
 {
-	in_system sh -c 'apt-get purge -y -qq "libaspawn*"' &&
+	in_system sh -c 'apt-get purge -y -qq aspawn "libaspawn*"' &&
 		files >"$work/after" && diff "$work/before" "$work/after"
 }
 
@@ -133,6 +138,7 @@ else
 	skip "lintian has no error and no warning" "no lintian"
 fi
 step installs "the packages are installed in a bare system"
+step command_test "the command ends what a program has started"
 step link_test "programs are linked as pkg-config says, and run"
 step preload_test "make spawns by the preload"
 step preload_test_fails_without_the_package "make does not without the package"

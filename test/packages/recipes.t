@@ -67,7 +67,7 @@ in_system()
 rpm_consumer_runs()
 {
 	# shellcheck disable=SC2046 # a file each
-	logged in_system --install --nodeps $(packages aspawn aspawn-devel aspawn-static aspawn-preload) && in_system --verify --nodeps -a || return
+	logged in_system --install --nodeps $(packages aspawn aspawn-cli aspawn-devel aspawn-static aspawn-preload) && in_system --verify --nodeps -a || return
 	library=$(in_system -ql aspawn-devel | sed -n 's|/libaspawn\.so$||p')
 	export PKG_CONFIG_SYSROOT_DIR="$work/system" PKG_CONFIG_LIBDIR="$work/system$library/pkgconfig"
 	mkdir "$work/consumer" && cp test/packages/consumers/*.c test/packages/consumers/*.cc test/packages/consumers/make/Makefile "$work/consumer" &&
@@ -79,9 +79,14 @@ rpm_consumer_runs()
 	LD_PRELOAD=$work/system$library/aspawn/libaspawn-preload.so grep -q libaspawn-preload /proc/self/maps
 }
 
+rpm_command_runs()
+{
+	"$work/system/usr/bin/aspawn" -t 10 true && test -e "$work/system/usr/share/bash-completion/completions/aspawn"
+}
+
 rpm_erased_packages_leave_nothing()
 {
-	in_system --erase --nodeps aspawn aspawn-devel aspawn-static aspawn-preload &&
+	in_system --erase --nodeps aspawn aspawn-cli aspawn-devel aspawn-static aspawn-preload &&
 		! find "$work/system" -path "$work/system/rpmdb" -prune -o ! -type d -print | grep .
 }
 
@@ -159,9 +164,11 @@ checks_with rpmbuild \
 if [ "$(id -u)" = 0 ]; then
 	checks_with rpmbuild \
 		"RPM: programs use the installed packages" rpm_consumer_runs \
+		"RPM: the command runs" rpm_command_runs \
 		"RPM: erased packages leave nothing" rpm_erased_packages_leave_nothing
 else
 	skip "RPM: programs use the installed packages" "not root"
+	skip "RPM: the command runs" "not root"
 	skip "RPM: erased packages leave nothing" "not root"
 fi
 checks_with "$conan_home/bin/conan" \
