@@ -61,6 +61,17 @@ test-suite-repeated: $(suite) ## the suite RUNS=200 times, two copies at a time,
 test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address,undefined
 	test/prove --exec '' '$(abspath $(hosted))' '$(abspath $(cplusplus))'
 
+# WAYS="setsid nohup" for some only.
+ways := $(BUILD_DIR)/test/cli/ways
+$(ways): test/cli/ends/ways.c $(built)
+	@mkdir -p $(@D)
+	$(CC) $(common) $(linker) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
+
+.PHONY: test-ends
+test-cli: $(ways)
+test-ends: $(cli) $(ways) ## what survives aspawn, timeout(1) and others, in 70 ways, as the table of doc/ends.md: 3 minutes
+	test/cli/ends/ends.py --table $(WAYS)
+
 # JOBS=100000 for more.
 JOBS ?= 5000
 queue_child := $(BUILD_DIR)/test/proofs/queue/child
