@@ -67,8 +67,16 @@ $(ways): test/cli/ends/ways.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(common) $(linker) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
 
+entry := $(BUILD_DIR)/test/cli/entry
+$(BUILD_DIR)/test/cli/ends/entry.o: test/cli/ends/entry.c $(built)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
+
+$(entry): $(BUILD_DIR)/test/cli/ends/entry.o $(BUILD_DIR)/syscall/start.o $(archive)
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
+
 .PHONY: test-ends
-test-cli: $(ways)
+test-cli: $(ways) $(entry)
 test-ends: $(cli) $(ways) ## what survives aspawn, timeout(1) and others, in 70 ways, as the table of doc/ends.md: 3 minutes
 	test/cli/ends/ends.py --table $(WAYS)
 
