@@ -35,6 +35,22 @@ bench-queue: $(bench_dir)/queue ## the queue: submissions in bursts, and command
 	$<
 	bench/pools.sh $<
 
+$(bench_dir)/starter.o: bench/starter.c $(built)
+	@mkdir -p $(@D)
+	$(CC) $(common) $(CFLAGS) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
+
+$(bench_dir)/starter: $(bench_dir)/starter.o $(BUILD_DIR)/syscall/start.o $(archive)
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
+
+$(bench_dir)/starter_libc: bench/starter_libc.c
+	@mkdir -p $(@D)
+	$(CC) $(common) $(linker) $(CFLAGS) -static -o $@ $<
+
+.PHONY: bench-cli
+cli_starters := $(bench_dir)/starter_libc $(bench_dir)/starter
+bench-cli: $(cli) $(cli_starters) $(bench_dir)/child $(bench_dir)/compat/launch ## a start through the command aspawn, beside programs that fork, execute and wait
+	bench/cli.sh $(bench_dir)/compat/launch $(bench_dir)/child $(cli) $(cli_starters)
+
 $(bench_dir)/scaling: bench/scaling.cc $(archive) $(bench_dir)/child
 	$(making)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \

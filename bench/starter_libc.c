@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* As starter.c, with the libc, static: what people would write. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	int status = 127 << 8;
+
+	if (argc < 2)
+		return 2;
+	const pid_t pid = fork();
+	if (pid == 0) {
+		execv(argv[1], argv + 1);
+		_exit(127);
+	}
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
