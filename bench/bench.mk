@@ -12,7 +12,7 @@ $(bench_dir)/child: bench/child.c $(BUILD_DIR)/syscall/start.o
 	@mkdir -p $(@D)
 	$(CC) $(linker) -O2 -ffreestanding -static -nostdlib -o $@ $^
 
-$(patsubst %,$(bench_dir)/%,$(bench_programs) tails): $(bench_dir)/%: bench/%.cc bench/ways.cc bench/ways.h bench/host.cc bench/host.h $(archive) $(bench_dir)/child
+$(patsubst %,$(bench_dir)/%,$(bench_programs) tails waits): $(bench_dir)/%: bench/%.cc bench/ways.cc bench/ways.h bench/host.cc bench/host.h $(archive) $(bench_dir)/child
 	$(making)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
 		-o $@ $(filter-out %.h %/child,$^) -lbenchmark -pthread
@@ -66,7 +66,7 @@ $(bench_dir)/syscall: bench/syscall.cc $(psys)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -o $@ $^ -lbenchmark -pthread
 
 .PHONY: bench bench-quick bench-syscall bench-chart bench-built
-bench-built: $(patsubst %,$(bench_dir)/%,$(bench_programs) tails syscall text_busy queue scaling)
+bench-built: $(patsubst %,$(bench_dir)/%,$(bench_programs) tails waits syscall text_busy queue scaling)
 
 bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text_busy ## how long the caller is blocked, the time until the child is reaped, and of a system call: 5 minutes
 	$(bench_dir)/responsiveness $(bench_run) --benchmark_out=$(bench_dir)/responsiveness.json \
@@ -114,6 +114,17 @@ bench-tails: $(bench_dir)/tails ## how long single starts block a caller whose m
 	$< $(bench_run) --benchmark_out=$(bench_dir)/tails.json --benchmark_repetitions=$(REPETITIONS) \
 		--benchmark_enable_random_interleaving=true >$(bench_dir)/tails.txt 2>&1 || { cat $(bench_dir)/tails.txt; exit 1; }
 	bench/report.py $(bench_dir)/tails.json
+
+$(bench_dir)/waits: bench/calls.cc bench/calls.h
+
+# BENCH_QUICK=1 for few starts, in minutes. TABLES="load exec real-time group threads" for some only.
+BENCH_QUICK ?=
+TABLES ?=
+waits_file := $(bench_dir)/waits.json
+.PHONY: bench-waits
+bench-waits: $(bench_dir)/waits ## what a caller waits for: load, slow execs, real time, stopped cgroups, other threads: half an hour
+	$< $(if $(BENCH_QUICK),quick,full) $(waits_file) $(TABLES)
+	bench/waits.py $(waits_file)
 
 bench-syscall: $(bench_dir)/syscall ## only the time of a system call, in seconds
 	@$(syscall_run) >$(bench_dir)/syscall.txt 2>&1 || { cat $(bench_dir)/syscall.txt; exit 1; }
