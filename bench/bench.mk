@@ -27,10 +27,7 @@ $(bench_dir)/queue: bench/queue.cc $(archive) $(bench_dir)/child
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
 		-o $@ $< $(archive) -pthread
 
-.PHONY: bench-queue bench-queue-quick
-bench-queue-quick: $(bench_dir)/queue
-	$< 4 1000
-
+.PHONY: bench-queue
 bench-queue: $(bench_dir)/queue ## the queue: submissions in bursts, and commands a second, against a loop by hand and posix_spawn
 	$<
 	bench/pools.sh $<
@@ -65,7 +62,7 @@ $(bench_dir)/syscall: bench/syscall.cc $(psys)
 	@mkdir -p $(@D)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -o $@ $^ -lbenchmark -pthread
 
-.PHONY: bench bench-quick bench-syscall bench-chart bench-built
+.PHONY: bench bench-syscall bench-chart bench-built
 bench-built: $(patsubst %,$(bench_dir)/%,$(bench_programs) tails waits syscall text_busy queue scaling)
 
 bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text_busy ## how long the caller is blocked, the time until the child is reaped, and of a system call: 5 minutes
@@ -91,11 +88,6 @@ brief_dir := $(bench_dir)/brief
 brief_run = $(bench_run) --benchmark_out=$(brief_dir)/$(1).json $(2) >$(brief_dir)/output 2>&1 || \
 	{ cat $(brief_dir)/output; exit 1; }; bench/report.py --brief $(brief_dir)/$(1).json
 .PHONY: bench-memory bench-descriptors
-bench-quick: $(bench_dir)/responsiveness ## of bench only how long the caller is blocked, in seconds
-	@mkdir -p $(brief_dir)
-	@$(bench_dir)/responsiveness $(call brief_run,responsiveness,--benchmark_repetitions=9 \
-		--benchmark_enable_random_interleaving=true --benchmark_min_time=0.01)
-
 bench-memory: $(bench_dir)/memory ## of bench only how long a caller is blocked that has touched 1 GiB, in seconds
 	@mkdir -p $(brief_dir)
 	@$(bench_dir)/memory $(call brief_run,memory,--benchmark_repetitions=9 --benchmark_min_time=0.005 --benchmark_enable_random_interleaving=true \
@@ -121,10 +113,15 @@ $(bench_dir)/waits: bench/calls.cc bench/calls.h
 BENCH_QUICK ?=
 TABLES ?=
 waits_file := $(bench_dir)/waits.json
-.PHONY: bench-waits
+.PHONY: bench-waits bench-waits-brief
 bench-waits: $(bench_dir)/waits ## what a caller waits for: load, slow execs, real time, stopped cgroups, other threads: half an hour
 	$< $(if $(BENCH_QUICK),quick,full) $(waits_file) $(TABLES)
 	bench/waits.py $(waits_file)
+
+bench-waits-brief: $(bench_dir)/waits
+	@mkdir -p $(brief_dir)
+	@$< demo $(brief_dir)/waits.json 2>$(brief_dir)/output || { cat $(brief_dir)/output; exit 1; }
+	@bench/waits.py --demo $(brief_dir)/waits.json
 
 bench-syscall: $(bench_dir)/syscall ## only the time of a system call, in seconds
 	@$(syscall_run) >$(bench_dir)/syscall.txt 2>&1 || { cat $(bench_dir)/syscall.txt; exit 1; }

@@ -163,12 +163,7 @@ def print_aims(results):
 def print_sentence(kind, found):
     """What the table shows, with its own figures."""
     largest = max(size for _, size in found)
-    if kind == "responsiveness":
-        time = found[ASPAWN, 0]
-        others = [f"{name} {found[name, 0] / time:.1f}"
-                  for name in ("vfork", POSIX_SPAWN, "fork", "popen", "system")]
-        print(f"\n=> aspawn blocks the caller for {time:.0f} us. Times as long: {', '.join(others)}.")
-    elif kind == "memory":
+    if kind == "memory":
         print(f"\n=> With {largest} MiB touched the caller is blocked "
               + ", ".join(f"{found[name, largest]:.0f} us by {name}"
                           for name in (ASPAWN, "vfork", POSIX_SPAWN, "fork")) + ".")

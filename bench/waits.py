@@ -347,8 +347,8 @@ def print_demo(results):
               if rows[1] and rows[4]]
     print(f"=> posix_spawn takes, as a multiple of aspawn_start: {'; '.join(ratios)}.")
     busy, waits = results.get("load", "1", PLAIN), results.get("load", "1", POSIX_SPAWN)
-    print(f"=> A caller that goes on meanwhile goes on after {with_unit(busy['p50'])} on a busy machine, not"
-          f" {with_unit(waits['p50'])}; a caller that waits for each child gains what part 6 says;"
+    print(f"=> A caller with other work goes on after {with_unit(busy['p50'])} on a busy machine, not"
+          f" {with_unit(waits['p50'])}; a caller that waits for each child gains only what part 6 says;"
           " go on with \"The first program\" in README.md.")
 
 

@@ -43,14 +43,17 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 	@mkdir -p $(@D)
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
-.PHONY: examples test-examples demo demo-built
+.PHONY: examples test-examples demo demo-begun demo-built
 examples: $(examples_dir)/start $(examples_dir)/run $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/terminal $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/worker $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
 
 test-examples: examples ## the examples, with real commands
 	test/prove --timer $(sort $(wildcard test/users/examples/*.t))
 
 demo_programs := start run command freestanding textindex poller
-demo-built: $(demo_programs:%=$(examples_dir)/%) $(addprefix $(bench_dir)/,responsiveness memory descriptors queue)
+demo-built: $(demo_programs:%=$(examples_dir)/%) $(addprefix $(bench_dir)/,memory descriptors waits)
 
-demo: demo-built ## real commands, and what they cost with aspawn and otherwise: a minute after the build
+demo-begun:
+	$(call tell,'making what the demonstration needs: the library$(comma) $(words $(demo_programs)) examples$(comma) 3 benchmarks')
+
+demo: demo-begun demo-built ## real commands, and what they cost with aspawn and otherwise: a minute after the build
 	+@examples/demo $(examples_dir)

@@ -86,7 +86,7 @@ shows_commands_when_asked()
 says_what_it_makes_for_demo_and_site()
 {
 	make -n -C "$source" demo-built site BUILD_DIR=none V= >"$work/output" || return
-	for made in libaspawn.a examples/start bench/responsiveness bench/memory bench/descriptors bench/queue site/index.html; do
+	for made in libaspawn.a examples/start bench/memory bench/descriptors bench/waits site/index.html; do
 		grep -F "'making none/$made'" "$work/output" || return
 	done
 }
