@@ -1202,12 +1202,13 @@ TEST(reserved_descriptors_are_relocated)
 	CHECK_EQUAL(failure.step, (int)count - 1);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECANCELED);
 
-	/* A command cannot use the report pipe's numbers. */
+	/* A command cannot use the report pipe's numbers, even if the pipe is relocated to one of them. */
 	int next = psys_dup(0); /* the pipe will have this number and the next */
 	psys_close(next);
-	for (int fd = next; fd < next + 2; fd++) {
-		const struct aspawn_action names_it = ASPAWN_DUP2(fd, 0);
-		command.actions = &names_it;
+	const struct aspawn_action using_it[] = { ASPAWN_DUP2(next, 0), ASPAWN_DUP2(next + 1, 0),
+						  ASPAWN_DUP2(next, next + 1) };
+	for (int i = 0; i < 3; i++) {
+		command.actions = &using_it[i];
 		command.action_count = 1;
 		child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
