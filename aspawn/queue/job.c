@@ -363,7 +363,8 @@ IN_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
 	for (int i = 0; i < 2; i++) { /* another process holds its pipe */
 		struct job_output *output = &job->outputs[i];
 
-		job_read_output(queue, job, output, held_by_pipe(output->fd));
+		/* All that it holds, and the end. */
+		job_read_output(queue, job, output, held_by_pipe(output->fd) + 1);
 		/* What the library has killed may be about to leave its pipe. */
 		if (output->fd >= 0 && !(job->has_ended && job->signal))
 			job->result.cut |= 1 << i;

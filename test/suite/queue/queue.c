@@ -1117,6 +1117,25 @@ TEST(queue_waits_a_grace_for_a_pipe_that_another_process_holds)
 	close_queue(queue);
 }
 
+/* It is read in many small pieces, of which some are left at the program's end. */
+TEST(queue_cuts_no_long_tail_without_a_grace)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_result *result;
+
+	CHECK(submit(queue,
+		     (struct aspawn_job){ .flags = ASPAWN_JOB_TAIL,
+					  .out_size = 4,
+					  .grace_ms = ASPAWN_GRACE_NONE },
+		     "writes_letters", "20000") > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
+	CHECK_EQUAL(result->out_total, 20000);
+	CHECK_EQUAL(result->cut, 0);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
 /* A job that was never started has no descriptor to close. */
 TEST(local_queue_closes_nothing_of_the_callers)
 {
