@@ -41,7 +41,7 @@ static int exit_code(const struct options *options, const struct result *result)
 		return code_of_failure(&result->shared->failure);
 	if (is_limit && !options->preserves)
 		return CODE_LIMIT;
-	if (status == 0 && result->survivors)
+	if (status < 0 || (status == 0 && result->survivors))
 		return CODE_TOOL;
 	return PSYS_WIFEXITED(status) ? PSYS_WEXITSTATUS(status) : 128 + PSYS_WTERMSIG(status);
 }

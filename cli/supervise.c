@@ -313,6 +313,10 @@ static void await_tree_end(struct supervision *s)
 		aspawn_kill_tree(&s->tree, ASPAWN_GRACE_NONE);
 	const int r = aspawn_wait(&s->tree, NULL, NULL, -1);
 	s->result->is_group = !s->setting->has_proc;
+	if (s->shared->started == 0 && s->result->outcome == EXITED) { /* there was no reaper */
+		s->shared->started = -1;
+		aspawn_wait_started(&s->tree, &s->shared->failure, 0);
+	}
 	if (r == -PSYS_ENOTEMPTY)
 		s->result->survivors = aspawn_describe(&s->tree, ASPAWN_FACT_SURVIVORS);
 	if (r == -PSYS_EOWNERDEAD && !s->shared->is_empty)

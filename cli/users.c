@@ -136,7 +136,7 @@ static void compare(struct setting *setting)
 		others += groups[i] != setting->gid;
 	}
 	setting->changes_groups |= setting->group_count != wanted || others != wanted - 1;
-	setting->group_count = wanted;
+	setting->group_count = *setting->name ? wanted : 0;
 }
 
 void user_find(struct setting *setting)
