@@ -50,10 +50,10 @@ test-examples: examples ## the examples, with real commands
 	test/prove --timer $(sort $(wildcard test/users/examples/*.t))
 
 demo_programs := start run command freestanding textindex poller
-demo-built: $(demo_programs:%=$(examples_dir)/%) $(addprefix $(bench_dir)/,memory descriptors waits)
+demo-built: $(cli) $(demo_programs:%=$(examples_dir)/%) $(addprefix $(bench_dir)/,memory descriptors waits)
 
 demo-begun:
-	$(call tell,'making what the demonstration needs: the library$(comma) $(words $(demo_programs)) examples$(comma) 3 benchmarks')
+	$(call tell,'making what the demonstration needs: the library$(comma) the command$(comma) $(words $(demo_programs)) examples$(comma) 3 benchmarks')
 
 demo: demo-begun demo-built ## real commands, and what they cost with aspawn and otherwise: a minute after the build
-	+@examples/demo $(examples_dir)
+	+@examples/demo $(examples_dir) $(cli)

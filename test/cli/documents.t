@@ -106,6 +106,7 @@ _aspawn"""
 
 def of_fish():
     script = f"""source '{COMPLETIONS}/aspawn.fish'
+function __fish_complete_command; echo true; end
 for option in (complete -C 'aspawn -'; complete -C 'aspawn --')
     set option (string split -f 1 \\t -- $option)
     printf '%s\\n' $option
@@ -145,7 +146,7 @@ def main():
             same_options(f"{shell} completes the options of --help", read(), wanted)
         else:
             skip(f"{shell} completes the options of --help", f"no {shell} command")
-    limits = {name for name, of in re.findall(r'{ "(\w+)", PSYS_RLIMIT_(\w+) }', (ROOT / "cli/options.c").read_text())
+    limits = {name for name, of in re.findall(r"RESOURCE\((\w+), (\w+)\)", (ROOT / "cli/options.c").read_text())
               if name == of.lower()}
     for name in ("aspawn.bash", "_aspawn", "aspawn.fish"):
         found = re.search(r"\bas core cpu [a-z ]*stack\b", (COMPLETIONS / name).read_text())

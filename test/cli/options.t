@@ -55,7 +55,7 @@ class Run:
         values = {"directory": self.directory, "fd": writing, "limit": limit}
         words = [word.format(**values) for option in options for word in option.words]
         probe = PROBE % ('setsid sleep 20 </dev/null >/dev/null 2>&1 & echo $! >"$2"' if left else "",
-                         "exec sleep 5" if bites else f"exit {STATUS}")
+                         "exec sleep 9" if bites else f"exit {STATUS}")
         self.command = [ASPAWN, *words, "sh", "-c", probe, "sh", self.begun, self.left]
         ran = subprocess.run(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              pass_fds=(writing,), timeout=60)
@@ -163,8 +163,7 @@ def check_session(run):
 
 
 def check_left(run):
-    is_left = run.is_left()  # what a limit ends, --leave does not keep
-    return None if is_left or any(option.bites for option in run.options) else "ended"
+    return None if run.is_left() else "ended"
 
 
 def check_verbose(run):
@@ -205,10 +204,6 @@ def options():
         yield Option("--user nobody:nogroup", equals("65534", r"^Uid:\s*(\d+)"))
 
 
-def is_late(run):
-    return any(option.bites for option in run.options) and not run.seen
-
-
 def test_pairs():
     every = list(options())
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -225,7 +220,7 @@ def test_pairs():
         pairs = [pair[::-1] if i % 2 else pair for i, pair in enumerate(pairs)]
         runs = list(pool.map(Run, pairs))
     # On a busy machine a limit can be reached before the command has begun.
-    runs = [Run(run.options, 2) if run.wrong and is_late(run) else run for run in runs]
+    runs = [Run(run.options, 3) if run.wrong and any(option.bites for option in run.options) else run for run in runs]
     problems = {option: [] for option in every}
     for run in runs:
         names = {option.name for option in run.options}
