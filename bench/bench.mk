@@ -12,7 +12,7 @@ $(bench_dir)/child: bench/child.c $(BUILD_DIR)/syscall/start.o
 	@mkdir -p $(@D)
 	$(CC) $(linker) -O2 -ffreestanding -static -nostdlib -o $@ $^
 
-$(patsubst %,$(bench_dir)/%,$(bench_programs) tails waits): $(bench_dir)/%: bench/%.cc bench/ways.cc bench/ways.h bench/host.cc bench/host.h $(archive) $(bench_dir)/child
+$(patsubst %,$(bench_dir)/%,$(bench_programs) waits): $(bench_dir)/%: bench/%.cc bench/ways.cc bench/ways.h bench/host.cc bench/host.h $(archive) $(bench_dir)/child
 	$(making)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
 		-o $@ $(filter-out %.h %/child,$^) -lbenchmark -pthread
@@ -62,8 +62,8 @@ $(bench_dir)/syscall: bench/syscall.cc $(psys)
 	@mkdir -p $(@D)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -o $@ $^ -lbenchmark -pthread
 
-.PHONY: bench bench-syscall bench-chart bench-built
-bench-built: $(patsubst %,$(bench_dir)/%,$(bench_programs) tails waits syscall text_busy queue scaling)
+.PHONY: bench bench-syscall bench-built
+bench-built: $(patsubst %,$(bench_dir)/%,$(bench_programs) waits syscall text_busy queue scaling)
 
 bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text_busy ## how long the caller is blocked, the time until the child is reaped, and of a system call: 5 minutes
 	$(bench_dir)/responsiveness $(bench_run) --benchmark_out=$(bench_dir)/responsiveness.json \
@@ -99,24 +99,19 @@ bench-descriptors: $(bench_dir)/descriptors ## of bench only what 10000 open des
 		--benchmark_enable_random_interleaving=true \
 		'--benchmark_filter=^(aspawn_start, (closefrom|only_below)|vfork|posix_spawn|posix_spawn, closefrom)/.*descriptors:(0|10000)/')
 
-# REPETITIONS=200 for fewer.
-REPETITIONS ?= 1500
-.PHONY: bench-tails
-bench-tails: $(bench_dir)/tails ## how long single starts block a caller whose machine is busy, median, p95 and p99: 6 minutes
-	$< $(bench_run) --benchmark_out=$(bench_dir)/tails.json --benchmark_repetitions=$(REPETITIONS) \
-		--benchmark_enable_random_interleaving=true >$(bench_dir)/tails.txt 2>&1 || { cat $(bench_dir)/tails.txt; exit 1; }
-	bench/report.py $(bench_dir)/tails.json
-
 $(bench_dir)/waits: bench/calls.cc bench/calls.h
 
 # BENCH_QUICK=1 for few starts, in minutes. TABLES="load exec real-time group threads" for some only.
 BENCH_QUICK ?=
 TABLES ?=
 waits_file := $(bench_dir)/waits.json
-.PHONY: bench-waits bench-waits-brief
+.PHONY: bench-waits bench-waits-brief bench-waits-documents
 bench-waits: $(bench_dir)/waits ## what a caller waits for: load, slow execs, real time, stopped cgroups, other threads: half an hour
 	$< $(if $(BENCH_QUICK),quick,full) $(waits_file) $(TABLES)
 	bench/waits.py $(waits_file)
+
+bench-waits-documents: ## the tables and charts of the last bench-waits, in doc/benchmarks.md and README.md
+	bench/waits.py --documents $(waits_file)
 
 bench-waits-brief: $(bench_dir)/waits
 	@mkdir -p $(brief_dir)
@@ -126,12 +121,6 @@ bench-waits-brief: $(bench_dir)/waits
 bench-syscall: $(bench_dir)/syscall ## only the time of a system call, in seconds
 	@$(syscall_run) >$(bench_dir)/syscall.txt 2>&1 || { cat $(bench_dir)/syscall.txt; exit 1; }
 	@bench/report.py $(bench_dir)/syscall.json
-
-bench-chart: ## doc/responsiveness.svg and doc/tails.svg, of the last bench and bench-tails
-	bench/report.py --data $(bench_dir)/tails.json >$(bench_dir)/tails.dat
-	gnuplot -e "data='$(bench_dir)/tails.dat'" bench/tails.gnuplot >doc/tails.svg
-	bench/report.py --data $(bench_dir)/responsiveness.json >$(bench_dir)/responsiveness.dat
-	gnuplot -e "data='$(bench_dir)/responsiveness.dat'" bench/responsiveness.gnuplot >doc/responsiveness.svg
 
 # The drop-ins and the libc's functions in one program. popen_noshell.c is built a second time,
 # under other names, on the libc's posix_spawnp.

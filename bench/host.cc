@@ -2,8 +2,6 @@
 // See host.h.
 #include "host.h"
 
-#include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -20,18 +18,9 @@ namespace
 
 struct Order {
 	Way way;
-	bool until_reaped, works_before;
+	bool until_reaped;
 	long count;
 };
-
-// As a caller that computes. One that has slept is preferred by the scheduler, its child too.
-void work_for_a_millisecond()
-{
-	const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
-
-	while (std::chrono::steady_clock::now() < end)
-		continue;
-}
 
 [[noreturn]] void fail(const char *what)
 {
@@ -87,11 +76,8 @@ class Host
 		prepare(amount);
 		while (read(connection, &order, sizeof order) == sizeof order) {
 			std::vector<double> seconds;
-			for (long i = 0; i < order.count; i++) {
-				if (order.works_before)
-					work_for_a_millisecond();
+			for (long i = 0; i < order.count; i++)
 				seconds.push_back(time_of(order.way, order.until_reaped));
-			}
 			const size_t size = seconds.size() * sizeof(double);
 			if (write(connection, seconds.data(), size) != static_cast<ssize_t>(size))
 				break;
@@ -100,10 +86,10 @@ class Host
 	}
 };
 
-void measure(benchmark::State &state, Host &host, const Way &way, bool until_reaped, bool works)
+void measure(benchmark::State &state, Host &host, const Way &way, bool until_reaped)
 {
 	const std::vector<double> seconds =
-		host.times({ way, until_reaped, works, static_cast<long>(state.max_iterations) });
+		host.times({ way, until_reaped, static_cast<long>(state.max_iterations) });
 	size_t i = 0;
 
 	for (auto _ : state) {
@@ -113,15 +99,6 @@ void measure(benchmark::State &state, Host &host, const Way &way, bool until_rea
 		}
 		state.SetIterationTime(seconds[i++]);
 	}
-}
-
-// Of each 100 starts PERCENT were at least as fast.
-template <int PERCENT> double percentile(const std::vector<double> &times)
-{
-	std::vector<double> sorted = times;
-
-	std::sort(sorted.begin(), sorted.end());
-	return sorted[(sorted.size() - 1) * PERCENT / 100];
 }
 
 } // namespace
@@ -139,16 +116,13 @@ void register_in_host(const std::vector<Way> &ways, Measured measured, void (*pr
 			if (measured == Measured::both)
 				name += until_reaped ? "/reaped" : "/blocked";
 			name += std::string("/") + unit + ":" + std::to_string(amount);
-			auto *registered = benchmark::RegisterBenchmark(
-				name.c_str(), [=](benchmark::State &state) {
-					measure(state, *host, way, until_reaped,
-						measured == Measured::tails);
-				});
-			registered->UseManualTime()->Unit(benchmark::kMicrosecond);
-			if (measured == Measured::tails)
-				registered->Iterations(1)
-					->ComputeStatistics("p95", percentile<95>)
-					->ComputeStatistics("p99", percentile<99>);
+			benchmark::RegisterBenchmark(name.c_str(),
+						     [=](benchmark::State &state) {
+							     measure(state, *host, way,
+								     until_reaped);
+						     })
+				->UseManualTime()
+				->Unit(benchmark::kMicrosecond);
 		}
 	}
 }

@@ -7,9 +7,8 @@
 #include "ways.h"
 
 // Registers "name/blocked" and "name/reaped", or only "name" for the time blocked, of each way in a
-// process that has called prepare(amount) once: "/unit:amount" follows. Of the tails one start, after
-// a millisecond of work, is a repetition, so that the aggregates p95 and p99 are those of single starts.
-enum class Measured { blocked, both, tails };
+// process that has called prepare(amount) once: "/unit:amount" follows.
+enum class Measured { blocked, both };
 void register_in_host(const std::vector<Way> &ways, Measured measured, void (*prepare)(long),
 		      const char *unit, long amount);
 

@@ -4,7 +4,6 @@
 
 report.py FILE...          tables of each file, then the figures that are aimed at
 report.py --brief FILE...  tables of each file, and a sentence that says what they show
-report.py --data FILE      lines of name and median, for the chart; of tails p95 too
 """
 import json
 import pathlib
@@ -25,18 +24,17 @@ TITLES = {
     "descriptors/reaped": "Time until the child has been reaped, by descriptors of the caller",
     "users/blocked": "How long the caller is blocked, by another user's program, a tree, in a cgroup, and MiB touched",
     "users/reaped": "Time until another user's child, a tree, one in a cgroup has been reaped, by MiB of the caller",
-    "tails": "How long single starts block a caller that works, with every processor busy",
     "syscall": "Time of a system call",
 }
 COLUMNS = {"responsiveness": "the caller is blocked", "commands": "the caller is blocked",
            "lifetime": "until reaped"}
 
 
-def aggregates(path, aggregate="median"):
+def aggregates(path):
     """{(name, size): microseconds}, the size in MiB or in descriptors"""
     found = {}
     for row in json.loads(path.read_text())["benchmarks"]:
-        if row.get("aggregate_name") != aggregate or row.get("error_occurred"):
+        if row.get("aggregate_name") != "median" or row.get("error_occurred"):
             continue
         parts = row["run_name"].split("/")
         name, size = "/".join(part for part in parts if ":" not in part and part != "manual_time"), 0
@@ -96,18 +94,6 @@ def print_times(kind, found):
     print_table(["", COLUMNS[kind], f"of {'the floor' if first == FLOOR else first}", f"of {other}"],
                 [[name, f"{found[name, 0]:.1f}", f"{found[name, 0] / found[first, 0]:.2f}",
                   f"{found[name, 0] / found[other, 0]:.2f}"] for name in names])
-
-
-def print_tails(path):
-    """Of each number of descriptors median, p95 and p99, and the p95 of the floor's."""
-    kinds = {kind: aggregates(path, kind) for kind in ("median", "p95", "p99")}
-    sizes = sorted({size for _, size in kinds["median"]})
-    names = sorted((name for name, size in kinds["median"] if size == 0), key=lambda name: kinds["median"][name, 0])
-    print(f"\n**{TITLES['tails']}** ({UNIT})\n")
-    print_table(["", *(f"{kind}, {size}" for size in sizes for kind in (*kinds, "p95 of the floor"))],
-                [[name, *(cell for size in sizes for cell in (
-                    *(f"{found[name, size]:.0f}" for found in kinds.values()),
-                    f"{kinds['p95'][name, size] / kinds['p95'][FLOOR, size]:.1f}"))] for name in names])
 
 
 def print_aims(results):
@@ -174,21 +160,11 @@ def print_sentence(kind, found):
 
 
 def main(arguments):
-    if arguments[:1] == ["--data"]:
-        path = pathlib.Path(arguments[1])
-        slow = aggregates(path, "p95")
-        for (name, size), time in sorted(aggregates(path).items(), key=lambda item: item[1]):
-            if size == 0:
-                print(f'"{name}" {time:.2f} {slow.get((name, size), time):.2f}')
-        return
     is_brief = arguments[:1] == ["--brief"]
     results = {}
     for path in map(pathlib.Path, arguments[is_brief:]):
         if path.stem == "syscall":
             print_calls(path)
-            continue
-        if path.stem == "tails":
-            print_tails(path)
             continue
         found = results[path.stem] = aggregates(path)
         metrics = ("blocked", "reaped") if path.stem in ("descriptors", "users") else (None,)

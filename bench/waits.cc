@@ -562,8 +562,10 @@ const char group_path[] = "/sys/fs/cgroup/aspawn-waits";
 // Mounts in a namespace of this process, and makes a group.
 bool make_group()
 {
-	if (unshare(CLONE_NEWNS) || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||
-	    mount("none", "/sys/fs/cgroup", "cgroup2", 0, nullptr))
+	if (unshare(CLONE_NEWNS) || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr))
+		return false;
+	if (mount("none", "/sys/fs/cgroup", "cgroup2", 0, nullptr) &&
+	    errno != EBUSY) // it is mounted there
 		return false;
 	if (mkdir(group_path, 0755) && errno != EEXIST)
 		return false;

@@ -18,6 +18,7 @@ COLOURS = dict(zip(CHARTED, ("#777777", "#2a6fb0", "#b8860b", "#c05020", "#90202
 GROUP_SPAWN = "clone3, as posix_spawn calls it"
 AIMED = {"aspawn_start, closefrom, two pipes": 3, PLAIN: 3, "aspawn_start, private": 3, "aspawn_start, tree": 3,
          "aspawn_start, another user": 4}
+ENOUGH = 100  # starts, for p99 or a share of a few per cent
 ROOT = pathlib.Path(__file__).parent.parent
 
 
@@ -102,7 +103,7 @@ def markdown(heads, rows):
 def times_of(row):
     if row is None:
         return "-"
-    names = ("p50", "p95", "p99", "longest") if row["starts"] >= 100 else ("p50", "longest")
+    names = ("p50", "p95", "p99", "longest") if row["starts"] >= ENOUGH else ("p50", "longest")
     return " / ".join(in_words(row[name]) for name in names)
 
 
@@ -110,7 +111,7 @@ def judged(row, floor):
     """p99 of the starts that have kept the processor, of the floor's; per cent that have lost it, or slept."""
     if row is None or floor is None:
         return "-"
-    ratio = f"{row['kept_p99'] / floor['kept_p99']:.1f}" if floor["kept_p99"] and row["starts"] >= 100 else "-"
+    ratio = f"{row['kept_p99'] / floor['kept_p99']:.1f}" if floor["kept_p99"] and row["starts"] >= ENOUGH else "-"
     return f"{ratio} / {share(row['lost'], row)} / {share(row['slept'], row)}"
 
 
@@ -137,6 +138,12 @@ def text_of(results, table):
         heads.append("calls")
         for row in rows:
             row.append(calls_of(row_of(("calls", "rested"), row[0])))
+    if table.name == "load" and len(columns) > 1:
+        first, last = columns[0], columns[-1]
+        heads.append(f"median: {last[1]}, of {first[1]}")
+        for row in rows:
+            ends = [row_of(key, row[0]) for key, _ in (first, last)]
+            row.append(two_digits(ends[1]["p50"] / ends[0]["p50"]) if all(ends) else "-")
     if columns:
         lines.append(markdown(heads, rows) + "\n")
     if columns and table.name != "threads":
@@ -159,12 +166,12 @@ def aims_of(results):
         floor = results.get(table, condition, FLOOR, caller)
         name = f"{table}, {condition}, {caller}: {way}"
         share_lost, floor_lost = (100 * one["lost"] / one["starts"] for one in (row, floor))
-        if floor["kept_p99"]:
+        if min(row["starts"], floor["starts"]) >= ENOUGH and floor["kept_p99"]:
             ratio = row["kept_p99"] / floor["kept_p99"]
             aims.append((f"{name}: p99 that kept the processor {ratio:.1f} of the floor's, at most {AIMED[way]}",
                          ratio <= AIMED[way]))
-        aims.append((f"{name}: {share_lost:.1f} % lost the processor, the floor {floor_lost:.1f} %",
-                     share_lost <= 2 * floor_lost + 3))
+            aims.append((f"{name}: {share_lost:.1f} % lost the processor, the floor {floor_lost:.1f} %",
+                         share_lost <= 2 * floor_lost + 3))
         aims.append((f"{name}: {row['slept']} of {row['starts']} starts slept", row["slept"] == 0))
     return aims
 
