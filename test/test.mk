@@ -43,7 +43,7 @@ summary = +@test/prove --summary $(MAKE) --no-print-directory
 
 .PHONY: test test-suite test-trees test-hosted test-checks test-documents test-users
 test: ## the suite without and with a libc, the checks of what is built, the examples, the documents
-	$(summary) -- test-suite test-hosted test-checks test-users test-examples test-documents
+	$(summary) -- test-suite test-hosted test-model test-checks test-users test-examples test-documents
 
 test-suite: $(suite) ## the suite, with no libc
 	SUITE_TREES=1000 test/prove --exec '' '$(abspath $(suite))'
@@ -104,6 +104,27 @@ test-queue-races: $(queue_child) ## the same in one process, under ThreadSanitiz
 		CFLAGS='-O1 -g' CPPFLAGS=-DASPAWN_QUEUE_VISIBLE
 	JOBS=$(JOBS) QUEUE_MODEL=$(abspath $(BUILD_DIR))/races/test/proofs/queue/model test/prove --timer test/proofs/queue/local.t
 
+# SECONDS=3600 for longer. SEED=1 COUNT=1 for one trial, whose number a failure prints.
+model := $(BUILD_DIR)/test/proofs/model/model
+model_programs := $(addprefix $(BUILD_DIR)/test/proofs/model/,reporter writer)
+$(BUILD_DIR)/test/proofs/model/%.o: test/proofs/model/%.c $(built)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
+
+$(model_programs): %: %.o $(BUILD_DIR)/test/proofs/model/state.o $(BUILD_DIR)/syscall/start.o $(archive)
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
+
+$(model): $(patsubst %,$(BUILD_DIR)/test/with-libc/proofs/model/%.o,main caller commands library by_fork jobs state) $(archive)
+	@mkdir -p $(@D)
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
+
+.PHONY: test-model test-model-longer
+test-model: $(model) $(model_programs) ## random commands against a model by fork, and random jobs: SECONDS=20
+	SECONDS_OF_MODEL=$(or $(SECONDS),20) test/prove --timer test/proofs/model/model.t
+
+test-model-longer:
+	$(MAKE) test-model SECONDS=300
+
 # MODELS="stack weak" for some only; WHOLE=1 for all states of the queue's.
 .PHONY: test-models
 test-models: ## models of the protocols, and their mutants, by spin: a minute
@@ -132,17 +153,16 @@ test-users: all ## a binding for another language
 	test/prove $(wildcard test/users/*.t)
 
 # SECONDS=20 for all targets together; test/proofs/fuzz/build.sh builds them.
-SECONDS ?= 60
 .PHONY: fuzz test-fuzz-corpus
 fuzz: ## random inputs for what test/proofs/fuzz lists, for SECONDS=60; before that the inputs of test-fuzz-corpus
-	SECONDS_OF_ALL=$(SECONDS) test/prove --timer -v test/proofs/fuzz/fuzz.t
+	SECONDS_OF_ALL=$(or $(SECONDS),60) test/prove --timer -v test/proofs/fuzz/fuzz.t
 
 test-fuzz-corpus: ## what fuzzing has found, and what reaches most: seconds
 	test/prove --timer test/proofs/fuzz/fuzz.t
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) TOOLCHAINS=1 MATRIX=all RUNS=5 -- test test-suite-repeated test-trees test-build test-queue test-queue-races test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
+	$(summary) TOOLCHAINS=1 MATRIX=all RUNS=5 -- test test-suite-repeated test-trees test-model-longer test-build test-queue test-queue-races test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/packages/build.t

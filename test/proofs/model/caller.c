@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* The world of a run, and random callers. */
+#define _GNU_SOURCE
+#include "model.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct world world;
+
+static char path_variable[300] = "PATH=";
+const char *const trial_environment[] = { path_variable, "A=old", "X=y", NULL };
+
+static const char *const made[] = { "model-reporter",     "writer",       "output",       "plain",
+				    "model-text",         "model-script", "model-orphan", "score",
+				    "sub/model-reporter", "sub" };
+
+static bool write_file(const char *name, const void *bytes, size_t size, mode_t mode)
+{
+	const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	const bool is_written =
+		fd >= 0 && write(fd, bytes, size) == (ssize_t)size && fchmod(fd, mode) == 0;
+
+	close(fd);
+	return is_written;
+}
+
+static bool write_text(const char *name, const char *text, mode_t mode)
+{
+	return write_file(name, text, strlen(text), mode);
+}
+
+static bool copy_program(const char *own_program, const char *name, const char *copy)
+{
+	static char bytes[4 << 20];
+	char path[PATH_MAX];
+	const char *slash = strrchr(own_program, '/');
+	const int length = slash ? (int)(slash - own_program + 1) : 0;
+
+	snprintf(path, sizeof path, "%.*s%s", length, own_program, name);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t size = read(fd, bytes, sizeof bytes);
+	close(fd);
+	return size > 0 && write_file(copy, bytes, (size_t)size, 0755);
+}
+
+bool world_make(const char *own_program)
+{
+	char line[256], program[PATH_MAX];
+
+	if (!realpath(own_program, program))
+		return false;
+	snprintf(world.directory, sizeof world.directory, "/tmp/aspawn-model-XXXXXX");
+	if (!mkdtemp(world.directory) || chmod(world.directory, 0777) < 0 ||
+	    chdir(world.directory) < 0)
+		return false;
+	snprintf(world.reporter, sizeof world.reporter, "%s/model-reporter", world.directory);
+	snprintf(world.writer, sizeof world.writer, "%s/writer", world.directory);
+	snprintf(world.output, sizeof world.output, "%s/output", world.directory);
+	snprintf(world.paths, sizeof world.paths, "%s/sub:%s:/bin", world.directory,
+		 world.directory);
+	snprintf(path_variable, sizeof path_variable, "PATH=%s", world.paths);
+	umask(022);
+	if (!copy_program(program, "reporter", "model-reporter") ||
+	    !copy_program(program, "writer", "writer") || mkdir("sub", 0755) < 0 ||
+	    symlink("/proc/self/oom_score_adj", "score") < 0)
+		return false;
+	snprintf(line, sizeof line, "exec %s %s of_text \"$@\"\n", world.reporter, world.output);
+	if (!write_text("model-text", line, 0755))
+		return false;
+	snprintf(line, sizeof line, "#!%s %s\n", world.reporter, world.output);
+	return write_text("model-script", line, 0755) &&
+	       write_text("model-orphan", "#!/none/sh\n", 0755) &&
+	       write_text("plain", "plain\n", 0666) && write_text("sub/model-reporter", "", 0644) &&
+	       write_text("output", "", 0666);
+}
+
+void world_remove(void)
+{
+	if (!*world.directory || chdir(world.directory) < 0)
+		return;
+	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+		if (unlink(made[i]) < 0)
+			rmdir(made[i]);
+	rmdir(world.directory);
+}
+
+/* --- descriptors ---------------------------------------------------------- */
+
+static void open_as(int number, const char *path, int flags)
+{
+	const int fd = open(path, flags);
+
+	if (fd < 0 || (fd != number && dup3(fd, number, flags & O_CLOEXEC) < 0))
+		_exit(3);
+	if (fd != number)
+		close(fd);
+}
+
+static void open_descriptors(struct random *random)
+{
+	close_range(3, ~0U, 0);
+	open_as(0, "/dev/null", O_RDONLY);
+	open_as(CLOEXEC_FD, "/etc/group", O_RDONLY | O_CLOEXEC);
+	open_as(FILE_FD, "/etc/passwd", O_RDONLY);
+	open_as(NULL_FD, "/dev/null", O_RDWR);
+	open_as(DIRECTORY_FD, world.directory, O_RDONLY | O_DIRECTORY);
+	open_as(NAMESPACE_FD, "/proc/self/ns/uts", O_RDONLY);
+	open_as(OTHER_FILE_FD, "/etc/group", O_RDONLY);
+	open_as(HIGH_FD, "/etc/passwd", O_RDONLY);
+	const int end = random_below(random, 4) ? 320 : 1000;
+	for (int fd = 320; fd < end; fd++)
+		fcntl(NULL_FD, F_DUPFD_CLOEXEC, fd);
+	for (int fd = 0; fd < 3; fd++)
+		if (random_below(random, 8) == 0)
+			close(fd);
+}
+
+/* --- the rest ------------------------------------------------------------- */
+
+static void handle(int signal)
+{
+	(void)signal;
+}
+
+static void set_signals(struct random *random)
+{
+	static const int ignored[] = { SIGHUP, SIGPIPE, SIGTERM, SIGUSR1, SIGINT, 40 },
+			 blocked[] = { SIGUSR2, SIGTERM, SIGHUP, 41 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (int number = 1; number <= 64; number++)
+		signal(number, SIG_DFL);
+	signal(SIGUSR2, handle);
+	signal(SIGALRM, handle);
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+		if (random_below(random, 2))
+			signal(ignored[i], SIG_IGN);
+	for (size_t i = 0; i < sizeof blocked / sizeof *blocked; i++)
+		if (random_below(random, 3) == 0)
+			sigaddset(&set, blocked[i]);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+/* Without a CPU limit or RLIMIT_NPROC: the limits of a user are shared with other programs. */
+static void set_limits(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 1024) {
+		limit.rlim_cur = 1024;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void become_other_user(void)
+{
+	const gid_t group = 65534;
+
+	if (setgroups(1, &group) < 0 || setresgid(group, group, group) < 0 ||
+	    setresuid(65534, 65534, 65534) < 0)
+		return;
+	prctl(PR_SET_DUMPABLE, 1);
+}
+
+static void *pause_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* Afterwards the peak of the memory is more than the memory, so that nobody can reset it unseen. */
+static void raise_peak(void)
+{
+	enum { SIZE = 8 << 20 };
+	void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return;
+	memset(memory, 1, SIZE);
+	munmap(memory, SIZE);
+}
+
+void caller_become(uint64_t trial)
+{
+	struct random r, *const random = &r;
+	pthread_t thread;
+
+	random_begin(random, ~(trial / TRIALS_OF_CALLER));
+	raise_peak();
+	open_descriptors(random);
+	set_signals(random);
+	set_limits();
+	if (random_below(random, 8) == 0)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (random_below(random, 4) == 0)
+		become_other_user();
+	if (random_below(random, 8) == 0)
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (random_below(random, 8) == 0)
+		prctl(PR_SET_DUMPABLE, 0);
+	if (random_below(random, 4) == 0)
+		pthread_create(&thread, NULL, pause_for_ever, NULL);
+}

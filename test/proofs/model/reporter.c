@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The program of the commands: writes its own state, arguments and environment to the file that its
+ * first argument names. */
+#define PSYS_DEFINE_MEMORY_FUNCTIONS
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+#include "state.h"
+
+int main(int argc, char **argv, char **environment);
+
+static void add_strings(struct text *text, const char *name, char **strings)
+{
+	for (; *strings; strings++) {
+		text_add(text, name);
+		text_add(text, *strings);
+		text_add(text, "\n");
+	}
+}
+
+int main(int argc, char **argv, char **environment)
+{
+	static struct text text;
+
+	if (argc < 2)
+		return 99;
+	text_add_state(&text);
+	add_strings(&text, "argument ", argv);
+	add_strings(&text, "variable ", environment);
+	const int file = psys_open(argv[1], PSYS_O_WRONLY | PSYS_O_TRUNC, 0);
+	return psys_write(file, text.bytes, text.length) == (long)text.length ? 7 : 98;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a process as lines of text. Without a libc: the reporter has none. */
+#ifndef STATE_H
+#define STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STATE_SIZE = 32 * 1024 };
+
+/* What does not fit is cut off. */
+struct text {
+	size_t length;
+	char bytes[STATE_SIZE];
+};
+
+void text_add(struct text *text, const char *string);
+void text_add_number(struct text *text, int64_t number);
+
+/* Adds "name number\n". */
+void text_add_line(struct text *text, const char *name, int64_t number);
+
+/* Adds what a new program gets from the process that executes it, of the calling process: descriptors,
+ * directories, limits, credentials, signals and so on. Numbers of processes are not in it. */
+void text_add_state(struct text *text);
+
+#endif
