@@ -71,10 +71,11 @@ bool world_make(const char *own_program)
 	snprintf(world.paths, sizeof world.paths, "%s/sub:%s:/bin", world.directory,
 		 world.directory);
 	snprintf(path_variable, sizeof path_variable, "PATH=%s", world.paths);
+	snprintf(world.link, sizeof world.link, "%s/score", world.directory);
 	umask(022);
 	if (!copy_program(program, "reporter", "model-reporter") ||
 	    !copy_program(program, "writer", "writer") || mkdir("sub", 0755) < 0 ||
-	    symlink("/proc/self/oom_score_adj", "score") < 0)
+	    symlink("/proc/self/oom_score_adj", world.link) < 0)
 		return false;
 	snprintf(line, sizeof line, "exec %s %s of_text \"$@\"\n", world.reporter, world.output);
 	if (!write_text("model-text", line, 0755))

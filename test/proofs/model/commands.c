@@ -132,9 +132,10 @@ static void open_something(struct step *step, struct random *random)
 static void change_descriptors(struct step *step, struct random *random)
 {
 	const int fd = random_fd(random), to = random_target(random),
-		  first = ONE_OF(random, 3, 3, 3, 6, 8, 100, 131);
+		  first = ONE_OF(random, 3, 3, 3, 6, 8, 100, 131),
+		  librarys = ONE_OF(random, 3, 4, 10, 11); /* which it may have there */
 
-	switch (random_below(random, 10)) {
+	switch (random_below(random, 11)) {
 	case 0:
 		SET(CLOSE, "%d", fd);
 		break;
@@ -148,8 +149,11 @@ static void change_descriptors(struct step *step, struct random *random)
 		SET(CLOEXEC_FROM, "%d", first);
 		break;
 	case 4:
+		SET(DUP2, "%d, %d", librarys, to);
+		break;
 	case 5:
 	case 6:
+	case 7:
 		open_something(step, random);
 		break;
 	default:
@@ -383,8 +387,9 @@ static void write_or_call(struct step *step, struct random *random)
 	const uintptr_t mask = (uintptr_t)ONE_OF(random, 022, 0, 0777);
 	const char *path = ONE_STRING_OF(random, "/proc/self/oom_score_adj", "/proc/self/comm",
 					 "/proc/thread-self/timerslack_ns", "/proc/self/clear_refs",
-					 "/proc/self/coredump_filter", "/none", "score", "plain",
-					 "/proc/self/setgroups", "/proc/self/oom_adj"),
+					 "/proc/self/coredump_filter", "/none", world.link,
+					 world.link, "plain", "/proc/self/setgroups",
+					 "/proc/self/oom_adj"),
 		   *text = ONE_STRING_OF(random, "8", "5", "100", "deny");
 
 	switch (random_below(random, 5)) {
@@ -478,19 +483,31 @@ static void make_syscall(struct step *step, struct random *random)
 	}
 }
 
-static void step_make(struct step *step, struct random *random)
-{
-	static void (*const makers[])(struct step *, struct random *) = {
-		change_descriptors, change_descriptors, change_descriptors, change_descriptors,
-		change_environment, change_directory,   change_session,     change_signals,
-		change_signals,     change_limits,      change_user,        change_rights,
-		change_namespaces,  write_or_call,      make_syscall
-	};
+/* The makers of steps, by subject. */
+static void (*const makers[])(struct step *, struct random *) = {
+	change_descriptors, change_descriptors, change_descriptors, change_descriptors,
+	change_environment, change_directory,   change_session,     change_signals,
+	change_signals,     change_limits,      change_user,        change_rights,
+	change_namespaces,  write_or_call,      make_syscall
+};
 
-	if (random_below(random, 50) == 0)
-		change_cgroup(step, random);
-	else
-		makers[random_below(random, sizeof makers / sizeof *makers)](step, random);
+static unsigned random_subject(struct random *random)
+{
+	return random_below(random, sizeof makers / sizeof *makers);
+}
+
+/* Two thirds of the steps have one of two subjects: actions of the same subjects are to meet. */
+static void steps_make(struct trial *trial, struct random *random)
+{
+	const unsigned subjects[] = { random_subject(random), random_subject(random) };
+
+	for (struct step *step = trial->steps; step < trial->steps + trial->count; step++) {
+		const unsigned any = random_subject(random), choice = random_below(random, 3);
+		if (random_below(random, 50) == 0)
+			change_cgroup(step, random);
+		else
+			makers[choice < 2 ? subjects[choice] : any](step, random);
+	}
 }
 
 /* --- a command ------------------------------------------------------------ */
@@ -510,6 +527,22 @@ static void order_cgroups(struct trial *trial)
 		trial->steps[kept++] = trial->steps[i];
 	}
 	trial->count = kept;
+}
+
+/* Not what has a quota, such as a keyring. Half of these commands use a high descriptor again and again, which
+ * the child has to fetch, as it copies only the low ones. */
+static void repeat_first(struct trial *trial, struct random *random)
+{
+	struct step *step = trial->steps;
+
+	if (random_below(random, 2)) {
+		SET(DUP2, "%d, %d", HIGH_FD, 10);
+		step++;
+		SET(ONLY_BELOW, "%d", 20);
+		trial->count = 2;
+	}
+	if (trial->count && trial->steps[0].action.kind <= ASPAWN_ACTION_CLEARENV)
+		trial->repeats = MOST_REPEATS;
 }
 
 static const char *random_file(struct random *random)
@@ -565,11 +598,10 @@ void trial_make(struct trial *trial, uint64_t number)
 	if (trial->owner != ASPAWN_OWNER_CALLER && trial->memory == ASPAWN_MEMORY_SUSPENDED)
 		trial->memory = ASPAWN_MEMORY_SHARED;
 	trial->count = (int)random_below(random, random_below(random, 3) ? 5 : MOST_STEPS + 1);
-	for (int i = 0; i < trial->count; i++)
-		step_make(&trial->steps[i], random);
+	steps_make(trial, random);
 	order_cgroups(trial);
-	if (trial->count && random_below(random, 50) == 0)
-		trial->repeats = MOST_REPEATS;
+	if (random_below(random, 40) == 0)
+		repeat_first(trial, random);
 	trial->file = random_file(random);
 	trial->argument = ONE_STRING_OF(random, "", "x y", "*");
 	trial->search_path = ONE_STRING_OF(random, NULL, NULL, NULL, world.paths, "", "/none::sub",
@@ -591,10 +623,11 @@ size_t trial_actions(const struct trial *trial, struct aspawn_action *actions)
 {
 	size_t count = 0;
 
-	for (int i = 0; i < trial->count; i++)
-		actions[count++] = trial->steps[i].action;
-	for (int i = 0; i < trial->repeats && count; i++, count++)
-		actions[count] = actions[count - 1];
+	for (int i = 0; i < trial->count; i++) {
+		const int times = i == 0 ? 1 + trial->repeats : 1;
+		for (int n = 0; n < times; n++)
+			actions[count++] = trial->steps[i].action;
+	}
 	return count;
 }
 
@@ -749,7 +782,7 @@ void trial_print(const struct trial *trial)
 	for (int i = 0; i < trial->count; i++)
 		printf("# action %d: %s\n", i, trial->steps[i].text);
 	if (trial->repeats)
-		printf("# the last action %d times more\n", trial->repeats);
+		printf("# the first action %d times more\n", trial->repeats);
 	print_flags(trial->flags);
 	printf("# file \"%s\", argument \"%s\", search_path \"%s\", owner %s, memory %s, "
 	       "streams %d %d %d, stop_signal %d, pool %d\n",

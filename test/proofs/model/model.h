@@ -48,6 +48,7 @@ unsigned random_below(struct random *random, unsigned end);
 /* A directory for this run alone, which is the directory of the caller. */
 struct world {
 	char directory[64], reporter[96], writer[96], output[96], paths[256];
+	char link[96]; /* to /proc/self/oom_score_adj */
 };
 extern struct world world;
 
@@ -89,7 +90,7 @@ struct trial {
 	uint64_t number;
 	struct step steps[MOST_STEPS];
 	int count;
-	int repeats; /* of the last step */
+	int repeats; /* of the first step */
 	const char *file, *argument, *search_path;
 	int owner, memory, stop_signal;
 	uint64_t flags; /* enum aspawn_command_flags */
