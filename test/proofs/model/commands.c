@@ -334,7 +334,7 @@ static void change_user(struct step *step, struct random *random)
 
 static void change_rights(struct step *step, struct random *random)
 {
-	const int filter = ONE_OF(random, 1, 1, 0), fd = random_fd(random),
+	const int filter = ONE_OF(random, 1, 1, 0), fd = ONE_OF(random, FILE_FD, CLOSED_FD),
 		  ambient = ONE_OF(random, 0, 7, 21, 63, 64, -1),
 		  dropped = ONE_OF(random, -1, 0, 7, 21, 40, 63);
 	const unsigned bits = (unsigned)ONE_OF(random, 0, 1 << 4, 3, 0x15, 1 << 6);
