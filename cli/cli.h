@@ -141,6 +141,7 @@ struct reaper {
 };
 int reaper_main(void *reaper);
 void reaper_turn(const struct setting *setting, struct shared *shared);
+bool program_has_stopped(const struct shared *shared);
 
 /* users.c, cgroup.c: look for the user; make the group, and remove it when all has ended. */
 void user_find(struct setting *setting);

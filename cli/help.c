@@ -9,7 +9,7 @@ static const char help[] =
 	"  -t, --timeout DURATION     end the command after this time\n"
 	"      --idle DURATION        ... after so long without output\n"
 	"  -s, --signal SIGNAL        the signal of a limit (TERM)\n"
-	"  -k, --kill-after DURATION  from the signal to SIGKILL (10 s; as process 1: 8 s)\n"
+	"  -k, --kill-after DURATION  from the signal to SIGKILL (10 s; process 1: 8 s)\n"
 	"  -f, --foreground           send the signal to the program alone\n"
 	"      --cpu-time DURATION    processor time of each process, in whole seconds\n"
 	"      --output-limit SIZE    drop what is beyond, of each stream\n"

@@ -15,33 +15,56 @@
 
 enum { MOST_FOUND = 8192, PTRACE_DETACH = 17 };
 
+enum { STAT_SIZE = 192 };
+
 static struct found {
 	int pid, parent;
 	bool is_descendant;
 } found[MOST_FOUND];
 
-/* Reads /proc/PID/stat: "12 (name) S 3 ...", where the name may have parentheses. Returns the number of the
- * parent; -1: the process has ended. Stores the name in to, of NAME_SIZE bytes. */
-static int read_process(const char *pid, char *to)
+/* Reads /proc/PID/stat: "12 (name) S 3 ...", where the name may have parentheses. Returns what follows the
+ * name, or NULL if the process has ended. Stores the name in to, of NAME_SIZE bytes. */
+static const char *read_stat(const char *pid, char *to, char stat[STAT_SIZE])
 {
-	char path[32], stat[192];
+	char path[32];
 	struct text text = TEXT_IN(path);
-	uint64_t parent;
 
 	text_format(&text, "/proc/%s/stat", pid);
 	const int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	const long length = psys_read(fd, stat, sizeof stat - 1);
+	const long length = psys_read(fd, stat, STAT_SIZE - 1);
 	psys_close(fd); /* close(-1) is harmless */
 	stat[length > 0 ? length : 0] = '\0';
 	const char *name = psys_strchrnul(stat, '('), *end = stat + psys_strlen(stat);
 	while (end > name && *end != ')')
 		end--;
 	if (end <= name || end[2] == 'Z' || end[2] == 'X')
-		return -1;
+		return NULL;
 	const size_t size = (size_t)(end - name);
 	psys_strlcpy(to, name + 1, size < NAME_SIZE ? size : NAME_SIZE);
-	end += sizeof ") S " - 1;
-	return read_number(&end, &parent) ? (int)parent : -1;
+	return end + 2;
+}
+
+/* Returns the number of the parent; -1: the process has ended. */
+static int read_process(const char *pid, char *to)
+{
+	char stat[STAT_SIZE];
+	const char *state = read_stat(pid, to, stat);
+	uint64_t parent;
+
+	if (!state)
+		return -1;
+	state += sizeof "S " - 1;
+	return read_number(&state, &parent) ? (int)parent : -1;
+}
+
+/* Called in the tool: true if the program is stopped, or has ended, or nothing tells. */
+bool program_has_stopped(const struct shared *shared)
+{
+	char pid[PSYS_DECIMAL_SIZE], stat[STAT_SIZE], name[NAME_SIZE];
+
+	psys_u64_to_decimal(pid, (unsigned)shared->pid);
+	const char *state = shared->pid > 0 ? read_stat(pid, name, stat) : NULL;
+	return !state || *state == 'T' || *state == 't';
 }
 
 /* Finds all processes. Returns how many there are, or some thousands. */

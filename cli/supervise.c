@@ -17,6 +17,7 @@ enum {
 	DRAIN = 1000,
 	ESCALATION = 100,
 	PATIENCE = 10000,
+	MOST_STOPPING = 200,
 	SI_KERNEL = 0x80
 };
 enum { SIGNALS, ENDED, PARENT, STREAMS, POLLED = STREAMS + PUMPS };
@@ -136,6 +137,18 @@ static bool has_reached_program(const struct supervision *s,
 	       !s->setting->is_init;
 }
 
+/* The shell takes the terminal as soon as the tool has stopped: the program, which reads the terminal, must have
+ * stopped before, or it takes what is typed for the shell. A program may also refuse to stop. */
+static void stop_after_program(const struct supervision *s)
+{
+	const struct psys_timespec moment = { 0, 1000000 };
+
+	for (int ms = 0; ms < MOST_STOPPING && !program_has_stopped(s->shared); ms++)
+		psys_nanosleep(&moment, NULL);
+	terminal_leave();
+	psys_kill(s->setting->tool, PSYS_SIGSTOP); /* process 1 ignores that */
+}
+
 static void handle_signal(struct supervision *s, const struct psys_signalfd_siginfo *info)
 {
 	const int signal = (int)info->ssi_signo;
@@ -151,10 +164,8 @@ static void handle_signal(struct supervision *s, const struct psys_signalfd_sigi
 		is_sent ? (void)0 : stop_by_signal(s, signal, false);
 	else if (info->ssi_code != SI_KERNEL)
 		order(s, false, signal);
-	if (signal == PSYS_SIGTSTP || signal == PSYS_SIGTTIN || signal == PSYS_SIGTTOU) {
-		terminal_leave();
-		psys_kill(s->setting->tool, PSYS_SIGSTOP); /* process 1 ignores that */
-	}
+	if (signal == PSYS_SIGTSTP || signal == PSYS_SIGTTIN || signal == PSYS_SIGTTOU)
+		stop_after_program(s);
 	if (s->options->pty && signal == PSYS_SIGCONT)
 		terminal_enter();
 	if (s->options->pty && signal == PSYS_SIGWINCH)

@@ -146,7 +146,7 @@ def main():
             same_options(f"{shell} completes the options of --help", read(), wanted)
         else:
             skip(f"{shell} completes the options of --help", f"no {shell} command")
-    limits = {name for name, of in re.findall(r"RESOURCE\((\w+), (\w+)\)", (ROOT / "cli/options.c").read_text())
+    limits = {name for name, of in re.findall(r"[\t,] ?RESOURCE\((\w+), (\w+)\)", (ROOT / "cli/options.c").read_text())
               if name == of.lower()}
     for name in ("aspawn.bash", "_aspawn", "aspawn.fish"):
         found = re.search(r"\bas core cpu [a-z ]*stack\b", (COMPLETIONS / name).read_text())
