@@ -75,7 +75,11 @@ $(BUILD_DIR)/test/cli/ends/entry.o: test/cli/ends/entry.c $(built)
 $(entry): $(BUILD_DIR)/test/cli/ends/entry.o $(BUILD_DIR)/syscall/start.o $(archive)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
 
-.PHONY: test-ends
+# TREES=100000, SEED=1 for others.
+.PHONY: test-ends test-cli-whole
+test-cli-whole: $(cli) $(ways) $(entry) ## test-cli with 10 000 hostile trees, a signal at each system call, 1 GiB, a minute of quiet
+	WHOLE=1 TREES=$(or $(TREES),10000) SEED=$(or $(SEED),10000) test/prove --timer $(sort $(wildcard test/cli/*.t))
+
 test-cli: $(ways) $(entry)
 test-ends: $(cli) $(ways) ## what survives aspawn, timeout(1) and others, in 70 ways, as the table of doc/ends.md: 3 minutes
 	test/cli/ends/ends.py --table $(WAYS)
@@ -162,7 +166,7 @@ test-fuzz-corpus: ## what fuzzing has found, and what reaches most: seconds
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) TOOLCHAINS=1 MATRIX=all RUNS=5 -- test test-suite-repeated test-trees test-model-longer test-build test-queue test-queue-races test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
+	$(summary) TOOLCHAINS=1 MATRIX=all RUNS=5 -- test test-suite-repeated test-trees test-model-longer test-build test-queue test-queue-races test-cli-whole test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/packages/build.t

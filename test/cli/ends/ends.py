@@ -79,6 +79,15 @@ def table_of_processes():
     return children
 
 
+def describe(pid):
+    """A line about a process, for who reads of a failure."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as file:
+            return ' '.join(file.read().split()[:6])
+    except OSError:
+        return f'{pid} (ended)'
+
+
 def below(root):
     children = table_of_processes()
     todo = [root]

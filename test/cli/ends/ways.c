@@ -7,6 +7,9 @@
  *     ways NAME       runs a way
  *     ways @stay      is a process that stays; a few ways execute it by a shell
  *     ways @service   serves those who connect to the socket ENDS_SERVICE
+ *     ways @hostile N [gentle]
+ *                     is a random tree; with an odd N the program exits with 7; a gentle one stops
+ *                     only itself
  *
  * A process that is about to stay writes a byte to the descriptor ENDS_READY, by which the driver
  * knows that the way was tried in full. It ends by itself after a minute, or when the driver has
@@ -644,6 +647,26 @@ static void stop_helpers_again(void)
 	stay();
 }
 
+/* Each heir of the program is stopped too. */
+static void kill_the_tool_and_stop(void)
+{
+	const int tool = ancestor(TOOL);
+
+	if (fork() == 0) {
+		if (fork())
+			_exit(0);
+		setsid();
+		ignore_signals();
+		announce();
+		kill(tool, SIGKILL);
+		for (int pid; goes_on();)
+			if ((pid = getppid()) > 1 && pid != number_of("ENDS_DRIVER"))
+				kill(pid, SIGSTOP);
+		_exit(0);
+	}
+	await();
+}
+
 static void kill_all_ancestors(void)
 {
 	ancestor(TOOL);
@@ -859,6 +882,8 @@ static const struct way ways[] = {
 	{ "kill-parent", 0, kill_the_parent, "kills its parent", "kills its helper" },
 	{ "kill-grandparent", 0, kill_the_grandparent, "kills its grandparent", "kills its helper" },
 	{ "kill-tool", 0, kill_the_tool, "kills the tool" },
+	{ "kill-tool-stop-helpers", 0, kill_the_tool_and_stop,
+	  "the same, and stops what is left of it", "stops the helper" },
 	{ "kill-all", 0, kill_all_ancestors, "kills the tool with its helpers", "kills its helper" },
 	{ "limit-files", 0, limit_files, "prlimit(2) of the tool: no descriptor" },
 	{ "limit-processes", 0, limit_processes, "... no process" },
@@ -917,6 +942,109 @@ static void serve(void)
 		}
 }
 
+/* --- random trees ----------------------------------------------------------------------------- */
+
+static unsigned seed;
+static bool is_gentle;
+static int *left; /* processes that may be made, of all */
+
+static unsigned any_below(unsigned limit)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 17;
+	seed ^= seed << 5;
+	return (seed >> 3) % limit;
+}
+
+static void misbehave(int generation);
+
+static void sprout(int generation, unsigned long flags)
+{
+	if (generation > 8 || __atomic_sub_fetch(left, 1, __ATOMIC_RELAXED) < 0 ||
+	    syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL))
+		return;
+	seed = seed * 2654435761U + (unsigned)generation + 1;
+	misbehave(generation + 1);
+	if (any_below(3))
+		stay();
+	_exit(0);
+}
+
+static void sprout_twice(int generation)
+{
+	if (fork())
+		return;
+	sprout(generation, 0);
+	_exit(0);
+}
+
+static void misbehave(int generation)
+{
+	for (unsigned steps = 1 + any_below(5); steps > 0; steps--)
+		switch (any_below(16)) {
+		case 0:
+			setsid();
+			break;
+		case 1:
+			setpgid(0, 0);
+			break;
+		case 2:
+			sprout_twice(generation);
+			break;
+		case 3:
+			signal(SIGTERM, SIG_IGN);
+			break;
+		case 4:
+			signal(SIGCHLD, SIG_IGN);
+			break;
+		case 5:
+			prctl(PR_SET_CHILD_SUBREAPER, 1);
+			break;
+		case 6:
+			sprout(generation, CLONE_PARENT);
+			break;
+		case 7:
+			sprout(generation, CLONE_VFORK);
+			break;
+		case 8:
+			ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+			break;
+		case 9:
+			raise(SIGSTOP);
+			break;
+		case 10:
+			signal(SIGTERM, leave_a_daemon);
+			break;
+		case 11:
+			if (!is_gentle && getppid() != number_of("ENDS_DRIVER"))
+				kill(getppid(), any_below(2) ? SIGSTOP : SIGCONT);
+			break;
+		case 12:
+			_exit(0);
+		default:
+			sprout(generation, 0);
+			break;
+		}
+}
+
+static int be_hostile(unsigned number, bool gentle)
+{
+	is_gentle = gentle;
+	seed = (number + 1) * 2654435761U;
+	left = mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	*left = 24;
+	signal(SIGHUP,
+	       SIG_IGN); /* the kernel sends it if a group with a stopped member is orphaned */
+	for (int i = 0; i < 4; i++) {
+		sprout(0, 0);
+		if (any_below(3) == 0)
+			sprout_twice(0);
+	}
+	if (number % 2 == 0)
+		stay();
+	return 7;
+}
+
 static int play(char **argv)
 {
 	const char *role = argv[1] + 1;
@@ -927,6 +1055,8 @@ static int play(char **argv)
 		stay();
 	if (!strcmp(role, "service"))
 		serve();
+	if (!strcmp(role, "hostile") && argv[2])
+		return be_hostile((unsigned)atoi(argv[2]), argv[3]);
 	if (!strcmp(role, "root")) {
 		if (setresuid(0, 0, 0) < 0)
 			return 1;
