@@ -67,7 +67,7 @@ says()
 builds_another_image()
 {
 	mkdir "$work/tree" && tar -cf - Makefile RELEASE aspawn bench/*.mk \
-		bindings/*/*.mk compat examples include packaging syscall test/*.mk test/proofs/*.mk tools | tar -xf - -C "$work/tree" &&
+		bindings/*/*.mk cli compat examples include packaging syscall test/*.mk test/proofs/*.mk tools | tar -xf - -C "$work/tree" &&
 		sed -i 's/^\tconst char \*file;$/\tconst char *path;/; t; s/^\tconst char \*path;/\tconst char *file;/' \
 			"$work/tree/aspawn/action/prepared.h" &&
 		! cmp -s aspawn/action/prepared.h "$work/tree/aspawn/action/prepared.h" &&
