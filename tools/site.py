@@ -120,8 +120,9 @@ def titles():
 
 def index():
     """What the front page has below README.md."""
-    return '<h2 id="the-manual">The manual</h2>\n' + listed("Section 1: the command", 3, manual("1")) + \
-        listed("Section 3: functions", 3, manual("3")) + listed("Section 7: overview", 3, manual("7")) + listed("Documents", 2, titles())
+    sections = {"1": "Section 1: the command", "3": "Section 3: functions", "7": "Section 7: overview"}
+    lists = "".join(listed(title, 3, manual(number)) for number, title in sections.items())
+    return '<h2 id="the-manual">The manual</h2>\n' + lists + listed("Documents", 2, titles())
 
 
 def directory(path):

@@ -472,7 +472,8 @@ static IN_CHILD int perform_action(struct control *control, struct prepared *pre
 	int r = relocate_reserved(prepared, index + 1, replaced);
 	if (r < 0)
 		return r;
-	if (here < 0 && is_reserved(prepared, index, callers)) /* relocated to it, as it was not open */
+	/* The number was not open: now what was relocated has it. */
+	if (here < 0 && is_reserved(prepared, index, callers))
 		return -PSYS_EBADF;
 	if (uses && here >= 0)
 		set_member_int(action, uses, here);

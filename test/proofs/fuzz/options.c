@@ -13,9 +13,7 @@
 #include "../../../cli/options.c"
 #undef text_write
 
-void help_write(void)
-{
-}
+void help_write(void) {}
 
 static void check_values(const struct options *options)
 {
@@ -27,9 +25,11 @@ static void check_values(const struct options *options)
 	check(options->signal >= 0 && options->signal <= PSYS_NSIG, "a signal that there is not");
 	check(options->json_fd >= -1, "a negative descriptor");
 	check(options->pids > 0, "no process at all");
-	check(options->rlimit_count >= 0 && options->rlimit_count <= MOST_RLIMITS, "too many limits");
+	check(options->rlimit_count >= 0 && options->rlimit_count <= MOST_RLIMITS,
+	      "too many limits");
 	for (int i = 0; i < options->rlimit_count; i++)
-		check(options->rlimits[i].soft <= options->rlimits[i].hard, "a soft limit above the hard one");
+		check(options->rlimits[i].soft <= options->rlimits[i].hard,
+		      "a soft limit above the hard one");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -43,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (argc <= MOST_LINES && input.size)
 		argv[argc++] = next_line(&input);
 	options_read(options, argc, argv);
-	check(options->argv > argv && options->argv <= argv + argc, "a command that is not of the arguments");
+	check(options->argv > argv && options->argv <= argv + argc,
+	      "a command that is not of the arguments");
 	check(*options->argv || options->is_answered || *options->error, "no command, and no error");
 	check(memchr(options->error, '\0', TEXT_SIZE), "an error without an end");
 	if (!*options->error)
