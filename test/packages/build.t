@@ -79,7 +79,7 @@ prints_or_is_silent()
 shows_commands_when_asked()
 {
 	make all suite BUILD_DIR=few CFLAGS=-O0 V= >"$work/output" 2>&1 &&
-		printf 'making few/%s\n' libpsys.a libaspawn.a libpsys.so libaspawn.so suite | diff - "$work/output" &&
+		printf 'making few/%s\n' libpsys.a libaspawn.a libpsys.so libaspawn.so cli/aspawn suite | diff - "$work/output" &&
 		make all BUILD_DIR=every CFLAGS=-O0 V=1 | grep -c ' -c ' | grep -q '^[0-9][0-9]'
 }
 
