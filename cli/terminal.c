@@ -4,25 +4,26 @@
  * process that sets the user's terminal back if the tool is killed, and holds nothing else.
  */
 #include "cli.h"
+#include "termios.h"
 
-enum { ECHO = 8, ROWS = 24, COLUMNS = 80 };
+enum { ROWS = 24, COLUMNS = 80 };
 
 static struct {
 	int here, peer;   /* the tool's end, and a copy of the program's */
 	bool is_terminal; /* the tool's input is one */
 	bool is_raw;
-	struct psys_termios saved;
+	struct termios saved;
 	int guard, guard_fd;
 } terminal = { .here = -1, .peer = -1, .guard_fd = -1 };
 
-static int get_modes(int fd, struct psys_termios *modes)
+static int get_modes(int fd, struct termios *modes)
 {
-	return (int)psys_ioctl(fd, PSYS_TCGETS, (uintptr_t)modes);
+	return (int)psys_ioctl(fd, TCGETS, (uintptr_t)modes);
 }
 
-static int set_modes(int fd, const struct psys_termios *modes)
+static int set_modes(int fd, const struct termios *modes)
 {
-	return (int)psys_ioctl(fd, PSYS_TCSETS, (uintptr_t)modes);
+	return (int)psys_ioctl(fd, TCSETS, (uintptr_t)modes);
 }
 
 void terminal_resize(void)
@@ -51,7 +52,7 @@ static int open_pair(void)
 void terminal_make(struct setting *setting)
 {
 	const bool has_file = setting->options.stdin_file;
-	struct psys_termios modes;
+	struct termios modes;
 
 	if (open_pair() < 0) {
 		options_refuse(&setting->options, "--pty", NULL,
@@ -76,7 +77,7 @@ void terminal_make(struct setting *setting)
 /* In the background the terminal is another job's. */
 void terminal_enter(void)
 {
-	struct psys_termios raw = terminal.saved;
+	struct termios raw = terminal.saved;
 	int group = 0;
 
 	if (!terminal.is_terminal || terminal.is_raw ||
@@ -94,12 +95,12 @@ void terminal_tend(void)
 {
 	struct psys_pollfd polled = { terminal.peer, PSYS_POLLIN, 0 };
 	struct psys_timespec none = { 0, 0 };
-	struct psys_termios modes;
+	struct termios modes;
 
 	terminal_enter();
 	if (terminal.is_terminal || !streams_input_ended() || get_modes(terminal.here, &modes) < 0)
 		return;
-	if (modes.c_lflag & PSYS_ICANON && psys_ppoll(&polled, 1, &none, NULL, 0) == 0)
+	if (modes.c_lflag & ICANON && psys_ppoll(&polled, 1, &none, NULL, 0) == 0)
 		psys_write(terminal.here, "\4", 1);
 }
 

@@ -124,15 +124,7 @@
 #define PSYS_TIOCGPTPEER 0x5441
 #define PSYS_TIOCNOTTY 0x5422
 #define PSYS_FIONREAD 0x541B
-#define PSYS_TCGETS 0x5401
-#define PSYS_TCSETS 0x5402
-#define PSYS_ICANON 0x0002U
 #endif
-/* TCGETS, TCSETS: architectures agree on the first four members, and on ECHO (8) */
-struct psys_termios {
-	unsigned c_iflag, c_oflag, c_cflag, c_lflag;
-	unsigned char rest[48]; /* the line discipline, control characters, speeds */
-};
 struct psys_winsize {
 	unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel;
 };
