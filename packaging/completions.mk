@@ -11,7 +11,9 @@ install-completions:
 	$(installing) for file in $(completions); do \
 		from=$(completions_from)/$${file##*/}; [ -e "$$from" ] || from=$$from.bash; \
 		mkdir -p $(in_share)/"$${file%/*}"; install -m 644 "$$from" $(in_share)/"$$file"; done
-	for file in $(completions); do $(call tell,$(in_share)/"$${file%/*}: $${file##*/}"); done
+	$(call tell,$(in_share)'/bash-completion/completions: aspawn')
+	$(call tell,$(in_share)'/zsh/site-functions: _aspawn')
+	$(call tell,$(in_share)'/fish/vendor_completions.d: aspawn.fish')
 
 uninstall: uninstall-completions
 uninstall-completions:
