@@ -78,8 +78,9 @@ static void check_helper(int owner, bool in_image, const char *helper, const cha
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	check_name(name, in_image ? "" : expected);
-	const int pid = stack_state(stack_of(&child))->helper_pid;
-	if (pid) { /* or there is no image */
+	/* Where there is no image, the child is a copy: it may have no helper, and no stack. */
+	const int pid = stack_of(&child)->addr ? stack_state(stack_of(&child))->helper_pid : 0;
+	if (pid) {
 		await_name(pid, helper);
 		const long length = read_file(pid, "/cmdline", lines[0], sizeof *lines);
 		CHECK_EQUAL(read_file(psys_getpid(), "/cmdline", lines[1], sizeof *lines), length);
