@@ -153,14 +153,18 @@ IN_SERVER void aspw_stack_reap_helper(const struct Stack_t *stack)
 
 IN_SERVER int aspw_stack_helper_status(const struct Stack_t *stack, int pidfd)
 {
+	const struct stack_state *state = stack_state(stack);
+	const int64_t deadline = aspw_deadline_in(1000);
 	struct psys_siginfo info;
 	int status = PSYS_SIGKILL;
 
 	info.u.child.pid = 0;
-	if (pidfd >= 0) /* it may not be a zombie yet */
-		aspw_deadline_poll(pidfd, PSYS_POLLIN, aspw_deadline_in(1000));
+	if (state->begun.helped == AUTOREAPED) /* it has a status when the kernel has reaped it */
+		aspw_await_reaped(pidfd, deadline);
+	else if (pidfd >= 0) /* it may not be a zombie yet */
+		aspw_deadline_poll(pidfd, PSYS_POLLIN, deadline);
 	if (aspw_reaped_status(pidfd, &status) < 0)
-		psys_waitid(PSYS_P_PID, stack_state(stack)->helper_pid, &info, LOOK_AT_CLONE, NULL);
+		psys_waitid(PSYS_P_PID, state->helper_pid, &info, LOOK_AT_CLONE, NULL);
 	return info.u.child.pid ? aspw_wait_status(&info) : status;
 }
 
