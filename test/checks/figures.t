@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""README's last table has the figures that its commands print, as far as they can be counted here."""
+"""CONTRIBUTING.md has the figures that its commands print, as far as they can be counted here."""
 import re
 import sys
 from pathlib import Path
@@ -35,12 +35,12 @@ FIGURES = {
     "test-recipes": f"{len({path.parent for path in (ROOT / 'packaging').glob('*/*')})} recipes",
     "all": "{}, {} at most".format(*bounds()),
 }
-readme = (ROOT / "README.md").read_text(encoding="utf-8")
+contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 failed = False
 print(f"1..{len(FIGURES)}")
 for number, (command, figures) in enumerate(FIGURES.items(), 1):
-    row = re.search(rf"^\| `make {command}\b.*", readme, re.M)
+    row = re.search(rf"^\| `make {command}\b.*", contributing, re.M)
     is_there = row is not None and f" {figures} |" in row[0]
     failed |= not is_there
-    print(f"{'' if is_there else 'not '}ok {number} - README.md has the figures of {command}: {figures}")
+    print(f"{'' if is_there else 'not '}ok {number} - CONTRIBUTING.md has the figures of {command}: {figures}")
 sys.exit(failed)
