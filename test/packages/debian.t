@@ -82,7 +82,7 @@ installs()
 {
 	# shellcheck disable=SC2046 # a word each
 	logged "$bare/bootstrap" "$system" $(sed -n 's/^Depends: //p' debian/tests/control |
-		tr -s ', ' '\n' | grep -v libaspawn) &&
+		tr -s ', ' '\n' | grep -vx 'aspawn\|libaspawn.*') &&
 		files >"$work/before" &&
 		mkdir "$system/var/packages" &&
 		find "$builder/build" -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$system/var/packages" ';' &&
