@@ -138,7 +138,8 @@ installs_as_user()
 {
 	mkdir home && chown -R $nobody . &&
 		as_user make -s install install-compat PREFIX="$PWD/home/.local" LDCONFIG=false >"$work/output" 2>&1 &&
-		test -f home/.local/lib/libaspawn.a && grep -q "ldconfig as root" "$work/output"
+		test -f home/.local/lib/libaspawn.a && grep -q "ldconfig as root" "$work/output" ||
+		{ cat "$work/output" && return 1; }
 }
 
 # Of a version without a suffix, in the tree that is built of one with it.
