@@ -101,8 +101,11 @@ psys := $(BUILD_DIR)/libpsys.a
 archives := $(psys) $(archive)
 shared := $(archives:.a=.so)
 
+# Without a libc it has none of the functions that sanitizers call.
+command := $(if $(SANITIZE),,$(BUILD_DIR)/cli/aspawn)
+
 .PHONY: all
-all: $(archives) $(shared) $(BUILD_DIR)/cli/aspawn ## the libraries, and the command, in BUILD_DIR (build); CC=gcc, TARGET=aarch64-linux-gnu
+all: $(archives) $(shared) $(command) ## the libraries, and the command, in BUILD_DIR (build); CC=gcc, TARGET=aarch64-linux-gnu
 
 # libaspawn needs no libpsys: it has the same objects, but the one with a function for each system
 # call. A program may link both archives, as members of one name are the same.
@@ -202,8 +205,8 @@ pc_file = sed $(call pc_value,PREFIX,$(PREFIX)) $(call pc_value,INCLUDEDIR,$(cal
 	$(call pc_value,LIBDIR,$(call below_prefix,$(LIBDIR))) $(call pc_value,VERSION,$(VERSION)) $(call pc_value,ADDRESS,$(shell sed -n 's/^ADDRESS=//p' RELEASE)) $(1)
 
 install: all ## the command, headers, libraries, files for pkg-config, man pages: DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, DATADIR, MANDIR
-	$(installing) mkdir -p $(in_bin); install -m 755 $(cli) $(in_bin)
-	$(call tell,$(in_bin)': aspawn')
+	$(if $(command),$(installing) mkdir -p $(in_bin); install -m 755 $(command) $(in_bin))
+	$(if $(command),$(call tell,$(in_bin)': aspawn'))
 	$(installing) for header in $(headers); do \
 		mkdir -p $(in_include)/"$${header%/*}"; \
 		install -m 644 "include/$$header" $(in_include)/"$$header"; done

@@ -66,7 +66,8 @@ settings_count()
 sanitizes_after_a_plain_build()
 {
 	make -s build/examples/run && ! grep -q __ubsan build/examples/run &&
-		make -s build/examples/run SANITIZE=undefined && grep -q __ubsan build/examples/run
+		make -s build/examples/run SANITIZE=undefined && grep -q __ubsan build/examples/run &&
+		make -s install SANITIZE=undefined DESTDIR="$work/sanitized" && grep -q __ubsan "$work/sanitized"/usr/local/lib/*.so
 }
 
 prints_or_is_silent()
