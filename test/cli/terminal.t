@@ -34,6 +34,8 @@ class Terminal:
         if self.pid == 0:
             os.close(go_on)
             os.read(begin, 1)
+            for ignored in signal.SIGINT, signal.SIGQUIT:  # in the background of a script
+                signal.signal(ignored, signal.SIG_DFL)
             os.execvpe(command[0], command, environment)
         os.close(begin)
         self.resize(30, 90)
