@@ -85,33 +85,30 @@ static uint32_t unit_of(const char *unit)
 	return 0;
 }
 
-enum { LONGEST = 1000000000 }; /* of each unit */
+/* In milliseconds 30 000 years: nothing lives until a limit that is longer. */
+#define LONGEST 1000000000000000
 
 /* A fraction below a millisecond is rounded up, since 0 is no limit. */
 static bool read_duration(const char *value, int64_t *ms)
 {
-	const char *digits = value, *fraction;
-	uint64_t whole = 0;
+	const char *digit = value, *suffix = value;
 	bool is_more = false;
 
-	while (*digits >= '0' && *digits <= '9' && whole < LONGEST)
-		whole = whole * 10 + (unsigned)(*digits++ - '0');
-	while (*digits >= '0' && *digits <= '9') /* of more than the kernel can count */
-		digits++;
-	const bool has_whole = digits > value;
-	fraction = digits += *digits == '.';
-	while (*digits >= '0' && *digits <= '9')
-		is_more |= *digits++ != '0';
-	uint32_t unit = unit_of(digits);
-	if (!unit || (!has_whole && fraction == digits))
-		return false;
-	*ms = (int64_t)(whole < LONGEST ? whole : LONGEST) * unit;
-	for (; fraction < digits; fraction++) {
-		unit /= 10;
-		*ms += (int64_t)unit * (*fraction - '0');
+	while ((*suffix >= '0' && *suffix <= '9') || *suffix == '.')
+		suffix++;
+	const uint32_t unit = unit_of(suffix);
+	for (*ms = 0; digit < suffix && *digit != '.'; digit++)
+		if (*ms < LONGEST)
+			*ms = *ms * 10 + (int64_t)unit * (*digit - '0');
+	const bool has_point = digit < suffix;
+	digit += has_point;
+	for (uint32_t part = unit; digit < suffix && *digit != '.'; digit++) {
+		part /= 10;
+		*ms += (int64_t)part * (*digit - '0');
+		is_more |= *digit != '0';
 	}
 	*ms += *ms == 0 && is_more;
-	return true;
+	return unit && digit == suffix && suffix - value > has_point;
 }
 
 static bool read_size(const char *value, uint64_t *bytes)

@@ -40,14 +40,16 @@ static void plan_session(struct plan *plan, const struct setting *setting)
 		aspawn_action_foreground(next_action(plan), 0);
 }
 
-/* RLIMIT_CPU counts whole seconds: a fraction is rounded up. After the soft limit (SIGXCPU) a
- * program has a second more. */
+/* RLIMIT_CPU counts whole seconds: a fraction is rounded up, by its digits, as 64-bit numbers are not divided
+ * here. After the soft limit (SIGXCPU) a program has a second more. */
 static void plan_limits(struct plan *plan, const struct options *options)
 {
+	char digits[PSYS_DECIMAL_SIZE];
+	const char *at = digits;
 	uint64_t seconds = 0;
 
-	for (int64_t ms = options->cpu_time; ms > 0 && ms < INT32_MAX; ms = 0)
-		seconds = ((uint32_t)ms + 999) / 1000;
+	digits[psys_u64_to_decimal(digits, (uint64_t)options->cpu_time + 999) - 3] = '\0';
+	read_number(&at, &seconds);
 	if (seconds)
 		aspawn_action_rlimit(next_action(plan), PSYS_RLIMIT_CPU, seconds, seconds + 1);
 	for (int i = 0; i < options->rlimit_count; i++) {

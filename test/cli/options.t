@@ -300,6 +300,25 @@ def test_wrong_values():
             "--", "--timeout", "-t", "-fpt")))
 
 
+# The seconds of RLIMIT_CPU. What nothing can reach is 1e15 milliseconds.
+CPU_TIMES = {"1ms": 1, "1.5": 2, "2s": 2, "1000ms": 1, "1001ms": 2, ".0000001h": 1, "30d": 2592000,
+             "10000000000ms": 10000000, "4294967296": 4294967296, "100000000000s": 100000000000}
+ENDLESS = ["4294967296d", "9" * 30, "9" * 30 + "d", "9" * 30 + "ms", "10000000000000000ms", "277777777777h"]
+
+
+def test_long_durations():
+    def cpu_time(duration):
+        seconds = subprocess.run([ASPAWN, f"--cpu-time={duration}", "sh", "-c", "ulimit -t"], stdout=subprocess.PIPE,
+                                 timeout=60).stdout
+        return float(seconds) if seconds != b"unlimited\n" else 0
+    found = {duration: cpu_time(duration) for duration in CPU_TIMES}
+    result("a duration keeps its length", [f"{duration}: {seconds} s" for duration, seconds in found.items()
+                                           if seconds != CPU_TIMES[duration]])
+    found = {duration: cpu_time(duration) for duration in ENDLESS}
+    result("what is longer than 30 000 years stays so", [f"{duration}: {seconds} s" for duration, seconds
+                                                         in found.items() if not 9e11 < seconds < 1e13 + 9e5])
+
+
 def outcome(*words):
     with tempfile.TemporaryDirectory(dir=WORK) as directory:
         file = Path(directory) / "result"
@@ -311,6 +330,7 @@ with tempfile.TemporaryDirectory() as directory:
     WORK = directory
     os.chmod(WORK, 0o755)
     test_wrong_values()
+    test_long_durations()
     wrong = [outcome("--timeout=x"), outcome("--no-such-option")]
     result("a wrong value has a result too", [] if wrong == ["not-started"] * 2 else [str(wrong)])
     test_pairs()
