@@ -117,10 +117,12 @@ struct text {
 		(buffer), sizeof(buffer), 0 \
 	}
 void text_add(struct text *text, const char *more);
-/* %s, %j: a string, as it is and as JSON; %d: a uint64_t; %t: int64_t milliseconds as seconds; %e: an error;
+/* %s, %n, %j: a string, as it is, cut if it is long, as JSON; %d: a uint64_t; %t: int64_t milliseconds as seconds; %e: an error;
  * %g: a signal's name. */
 void text_format(struct text *text, const char *format, ...);
 void text_write(const char *text, int fd);
+/* Writes a line to standard error: aspawn: who: what. */
+void say(const char *who, const char *what);
 /* Reads decimal digits, and moves *from behind them. False if there are none, or too many. */
 bool read_number(const char **from, uint64_t *number);
 int64_t now_ms(void);
@@ -174,6 +176,5 @@ void terminal_end(void);
 /* supervise.c, report.c */
 void supervise(struct setting *setting, struct result *result);
 int report(const struct options *options, const struct result *result);
-void say(const char *who, const char *what);
 
 #endif

@@ -64,7 +64,7 @@ void options_refuse(struct options *options, const char *name, const char *value
 	struct text text = TEXT_IN(options->error);
 
 	if (!*options->error)
-		text_format(&text, value ? "%s \"%s\": %s" : "%s%s: %s", name, value ? value : "",
+		text_format(&text, value ? "%s \"%n\": %s" : "%s%n: %s", name, value ? value : "",
 			    what);
 }
 

@@ -5,18 +5,6 @@
 static const char *const outcomes[] = { "exited", "signal", "timeout", "idle",        "cpu-time",
 					"output", "memory", "stopped", "not-started", "lost" };
 
-void say(const char *who, const char *what)
-{
-	char buffer[2 * TEXT_SIZE];
-	struct text text = TEXT_IN(buffer);
-
-	text_format(&text, "aspawn: %s%s%s", who, *who ? ": " : "", what);
-	for (char *c = buffer; *c; c++) /* one line, whatever the name is */
-		*c = *c < ' ' && *c > 0 ? '?' : *c;
-	text_add(&text, "\n");
-	text_write(buffer, 2);
-}
-
 /* --- the exit code ------------------------------------------------------------------- */
 
 static int code_of_failure(const struct aspawn_failure *failure)

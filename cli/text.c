@@ -81,6 +81,16 @@ static size_t utf8_length(const unsigned char *s)
 	return is_invalid ? 0 : length;
 }
 
+/* A name or value of the user's, cut if it is long, so that the line says what is wrong with it. */
+static void add_short(struct text *text, const char *string)
+{
+	char cut[132];
+
+	if (psys_strlcpy(cut, string, sizeof cut) >= sizeof cut)
+		psys_strlcpy(cut + sizeof cut - sizeof "...", "...", sizeof "...");
+	text_add(text, cut);
+}
+
 static void add_json(struct text *text, const char *string)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -112,7 +122,7 @@ static void add_value(struct text *text, char conversion, va_list *values)
 
 	if (conversion == 'd' || conversion == 't')
 		number = va_arg(*values, uint64_t);
-	else if (conversion == 's' || conversion == 'j')
+	else if (conversion == 's' || conversion == 'n' || conversion == 'j')
 		string = va_arg(*values, const char *);
 	if (number > INT64_MAX || !string)
 		text_add(text, "null");
@@ -122,6 +132,8 @@ static void add_value(struct text *text, char conversion, va_list *values)
 		add_seconds(text, number);
 	else if (conversion == 's')
 		text_add(text, string);
+	else if (conversion == 'n')
+		add_short(text, string);
 	else if (conversion == 'j')
 		add_json(text, string);
 	else if (conversion == 'e')
@@ -165,6 +177,25 @@ void text_write(const char *text, int fd)
 			return;
 		at += r > 0 ? (size_t)r : 0;
 	}
+}
+
+/* One line of printable characters, whatever a name has: no control character, of C1 neither. */
+void say(const char *who, const char *what)
+{
+	char buffer[2 * TEXT_SIZE];
+	struct text text = TEXT_IN(buffer);
+
+	text_format(&text, "aspawn: %n%s%s", who, *who ? ": " : "", what);
+	for (unsigned char *c = (void *)buffer; *c;) {
+		const size_t length = utf8_length(c);
+		const bool is_printable =
+			length && *c >= ' ' && *c != 0x7f && (*c != 0xc2 || c[1] >= 0xa0);
+		if (!is_printable)
+			*c = '?';
+		c += is_printable ? length : 1;
+	}
+	text_add(&text, "\n");
+	text_write(buffer, 2);
 }
 
 int64_t now_ms(void)

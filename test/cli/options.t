@@ -266,6 +266,8 @@ WRONG_LINES = [  # the arguments, and what the line names
     (["--pty="], ["--pty"]), (["--" + "x" * 5000], ["--xxx"]),
     (["--timeout=" + "9" * 5000 + "x"], ["--timeout", "999"]), (["--user", "x" * 5000], ["--user", "xxx"]),
     (["--timeout=x", "--idle=y"], ["--timeout", "x"]), (["--signal=\x1b[31m"], ["--signal", "[31m"]),
+    (["--signal=\x7f\x9b31m"], ["--signal", "31m"]), (["--\udc9b31m\udcff"], ["31m"]), (["-ä"], ["-?"]),
+    (["--signal=ä€"], ["--signal", "ä€"]),
 ]
 
 
@@ -274,13 +276,32 @@ def refusal(words, named, command):
     started = Path(tempfile.mkdtemp(dir=WORK)) / "started"
     ran = subprocess.run([ASPAWN, *words, *(["touch", started] if command else [])], stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
-    err = ran.stderr.decode(errors="replace")
+    err = ran.stderr.decode(errors="backslashreplace")
     line = err.removesuffix("\n")
     right = ran.returncode == 125 and not ran.stdout and err.endswith("\n") and not started.exists() and \
-        line.startswith("aspawn: ") and not re.search(r"[\x00-\x1f]", line) and len(line) < 1000 and \
+        line.startswith("aspawn: ") and not re.search(r"[\x00-\x1f\x7f-\x9f\\]", line) and len(line) < 1000 and \
         all(name in line for name in named)
     then = ", started" if started.exists() else ""
     return [] if right else [f"{words!r:.200}: exit {ran.returncode}{then}, {err!r:.300}"]
+
+
+def last_of_line(*words):
+    """What the line says after the last colon."""
+    line = subprocess.run([ASPAWN, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=60).stderr
+    return line.rstrip("\n").rpartition(": ")[2] if len(line) < 500 else f"a line of {len(line)} characters"
+
+
+def test_long_values():
+    found = []
+    for name in (name for name in WRONG if name.startswith("--")):
+        expected = [last_of_line(name, "x/x", "true"), "ENAMETOOLONG"]
+        said = last_of_line(name, "x" * 5000, "true")
+        found += [] if said in expected else [f"{name}: {said}, not {expected}"]
+    for words, expected in (["x" * 5000], "ENAMETOOLONG"), (["--" + "x" * 5000], "is no option (see aspawn --help)"):
+        said = last_of_line(*words)
+        found += [] if said == expected else [f"{words[0]:.20}: {said}, not {expected}"]
+    result("the line about a long word says what is wrong with it", found)
 
 
 def test_wrong_values():
@@ -330,6 +351,7 @@ with tempfile.TemporaryDirectory() as directory:
     WORK = directory
     os.chmod(WORK, 0o755)
     test_wrong_values()
+    test_long_values()
     test_long_durations()
     wrong = [outcome("--timeout=x"), outcome("--no-such-option")]
     result("a wrong value has a result too", [] if wrong == ["not-started"] * 2 else [str(wrong)])
