@@ -35,10 +35,11 @@ struct options {
 	bool leave, dies_with_parent, no_new_privs, foreground, setsid, pty, preserves, is_quiet,
 		is_verbose;
 	int signal, json_fd;
-	const char *stdin_file, *json_file, *cgroup, *user, *directory;
+	const char *stdin_file, *json_file, *cgroup, *user, *directory, *cpu_time_value;
 	struct rlimit_option {
 		int resource;
 		uint64_t soft, hard;
+		const char *value;
 	} rlimits[MOST_RLIMITS];
 	int rlimit_count;
 	bool is_answered;      /* --help or --version: there is nothing to start */

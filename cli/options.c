@@ -178,6 +178,7 @@ static bool read_rlimit(const char *value, struct options *options)
 		i++;
 	if (i == COUNT_OF(resources) || !read_limit(&at, &limit->soft))
 		return false;
+	limit->value = value;
 	limit->resource = resources[i].resource;
 	limit->hard = limit->soft;
 	if (*at == ':' && (at++, !read_limit(&at, &limit->hard)))
@@ -229,6 +230,8 @@ static void set_option(struct options *options, const struct option *option, con
 		is_valid = read_fd(value, member);
 	else
 		is_valid = read_rlimit(value, options);
+	if (member == &options->cpu_time)
+		options->cpu_time_value = value;
 	if (!is_valid)
 		options_refuse(options, shown, value, expected[option->kind]);
 }

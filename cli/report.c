@@ -59,25 +59,48 @@ static void add_reason(struct text *text, const struct options *options, const s
 			 "; somebody has killed a process of aspawn's, so that everything was ended");
 }
 
-static void add_failure(struct text *text, const struct shared *shared)
+/* Of an action the user knows the option with its value: rlimit 7 is --rlimit "nofile=64:64". Returns NULL if it
+ * has none. */
+static const char *option_of(const struct options *options, const struct aspawn_failure *failure,
+			     const char **value)
 {
+	const char *number = failure->subject;
+	uint64_t resource;
+
+	*value = options->directory;
+	if (failure->kind == ASPAWN_ACTION_CHDIR)
+		return "--chdir";
+	*value = options->user;
+	if (failure->kind >= ASPAWN_ACTION_RESUID && failure->kind <= ASPAWN_ACTION_GROUPS)
+		return "--user";
+	if (failure->kind != ASPAWN_ACTION_RLIMIT || !read_number(&number, &resource))
+		return NULL;
+	for (int i = 0; i < options->rlimit_count; i++) {
+		*value = options->rlimits[i].value;
+		if ((uint64_t)options->rlimits[i].resource == resource)
+			return "--rlimit";
+	}
+	*value = options->cpu_time_value;
+	return "--cpu-time";
+}
+
+static void add_failure(struct text *text, const struct options *options,
+			const struct shared *shared)
+{
+	const struct aspawn_failure *failure = &shared->failure;
+	const char *value, *option = option_of(options, failure, &value);
 	char buffer[256];
 
-	if (!shared->failure.error) {
+	aspawn_failure_text(buffer, sizeof buffer, failure);
+	const char *comma = psys_strchrnul(buffer, ','); /* "action 2, setsid: EPERM" */
+	if (!failure->error)
 		text_format(text, "; %e", shared->error);
-		return;
-	}
-	aspawn_failure_text(buffer, sizeof buffer, &shared->failure);
-	/* Of an action the user knows the option, not the number: "action 2, chdir ..." */
-	const bool is_action = shared->failure.step >= 0,
-		   is_user = shared->failure.kind >= ASPAWN_ACTION_RESUID &&
-			     shared->failure.kind <= ASPAWN_ACTION_GROUPS;
-	const char *comma = psys_strchrnul(buffer, ',');
-	text_format(text, "; %s%s",
-		    is_user   ? "--user: " :
-		    is_action ? "--" :
-				"",
-		    is_action && *comma ? comma + 2 : buffer);
+	else if (option)
+		text_format(text, "; %s \"%n\": %e", option, value, failure->error);
+	else if (failure->step >= 0 && *comma)
+		text_format(text, "; --%s", comma + 2);
+	else
+		text_format(text, "; %s", buffer);
 }
 
 /* All parts begin with "; ". */
@@ -115,11 +138,11 @@ static void write_line(const struct options *options, const struct result *resul
 	if (*options->error)
 		say("", options->error);
 	else if (result->outcome == NOT_STARTED)
-		add_failure(&text, result->shared);
+		add_failure(&text, options, result->shared);
 	else if (!options->is_quiet)
 		add_end(&text, options, result);
 	if (text.length)
-		say(*options->argv, buffer + 2);
+		say(**options->argv ? *options->argv : "\"\"", buffer + 2);
 }
 
 /* --- the object ------------------------------------------------------------------------- */
@@ -157,7 +180,7 @@ static void add_error(struct text *text, const struct options *options, const st
 	const char *step = aspawn_failure_name(&result->shared->failure);
 
 	if (result->outcome == NOT_STARTED && !*options->error)
-		add_failure(&error, result->shared);
+		add_failure(&error, options, result->shared);
 	text_format(text, ",\"step\":%j,\"error\":%j,\"ended\":[",
 		    *options->error                ? "options" :
 		    result->outcome != NOT_STARTED ? NULL :

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -340,6 +341,22 @@ def test_long_durations():
                                                          in found.items() if not 9e11 < seconds < 1e13 + 9e5])
 
 
+def test_refused_by_the_kernel():
+    """As an ordinary user, with limits."""
+    ids = {"user": 65534, "group": 65534, "extra_groups": []} if IS_ROOT else {}
+    tool = shutil.copy(ASPAWN, WORK)
+    shell = 'ulimit -n 64; ulimit -t 9; exec "$@"'
+    for words, line in (["--user=root"], '--user "root": EPERM'), (["--cpu-time", "1m"], '--cpu-time "1m": EPERM'), \
+            (["--rlimit", "core=0", "--rlimit=nofile=64:65"], '--rlimit "nofile=64:65": EPERM'), \
+            (["-C", "/etc/passwd"], '--chdir "/etc/passwd": ENOTDIR'):
+        ran = subprocess.run(["sh", "-c", shell, "sh", tool, *words, "true"], stdin=subprocess.DEVNULL, cwd="/",
+                             stderr=subprocess.PIPE, timeout=60, text=True, **ids)
+        right = (ran.returncode, ran.stderr) == (125, f"aspawn: true: {line}\n")
+        result(f"the line says {line}", [] if right else [f"exit {ran.returncode}, {ran.stderr}"])
+    said = subprocess.run([ASPAWN, ""], stderr=subprocess.PIPE, timeout=60, text=True).stderr
+    result("the line names an empty command", [] if said.startswith('aspawn: "": ') else [said])
+
+
 def outcome(*words):
     with tempfile.TemporaryDirectory(dir=WORK) as directory:
         file = Path(directory) / "result"
@@ -353,6 +370,7 @@ with tempfile.TemporaryDirectory() as directory:
     test_wrong_values()
     test_long_values()
     test_long_durations()
+    test_refused_by_the_kernel()
     wrong = [outcome("--timeout=x"), outcome("--no-such-option")]
     result("a wrong value has a result too", [] if wrong == ["not-started"] * 2 else [str(wrong)])
     test_pairs()
