@@ -121,7 +121,7 @@ void text_add(struct text *text, const char *more);
 /* %s, %n, %j: a string, as it is, cut if it is long, as JSON; %d: a uint64_t; %t: int64_t milliseconds as seconds; %e: an error;
  * %g: a signal's name. */
 void text_format(struct text *text, const char *format, ...);
-void text_write(const char *text, int fd);
+int text_write(const char *text, int fd);
 /* Writes a line to standard error: aspawn: who: what. */
 void say(const char *who, const char *what);
 /* Reads decimal digits, and moves *from behind them. False if there are none, or too many. */

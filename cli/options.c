@@ -193,8 +193,11 @@ static bool read_fd(const char *value, int *fd)
 
 	if (!read_number(&value, &number) || *value || number > INT32_MAX)
 		return false;
+	const int flags = psys_fcntl((int)number, PSYS_F_GETFL, 0);
+	if (flags < 0 || !(flags & (PSYS_O_WRONLY | PSYS_O_RDWR)))
+		return false;
 	*fd = (int)number;
-	return psys_fcntl(*fd, PSYS_F_GETFD, 0) >= 0;
+	return true;
 }
 
 static const char *const expected[] = {
@@ -203,7 +206,7 @@ static const char *const expected[] = {
 	[SIZE] = "is no size (bytes, or with K, M, G or T)",
 	[COUNT] = "is no number above 0",
 	[TEXT] = "is empty",
-	[NUMBER] = "is no open descriptor",
+	[NUMBER] = "is no descriptor that is open for writing",
 	[RLIMIT] = "is no limit (NAME=SOFT:HARD, such as nofile=64:64)",
 };
 

@@ -216,7 +216,11 @@ static void write_object(const struct options *options, const struct result *res
 		"\"stdout_bytes\":%d,\"stderr_bytes\":%d,\"stdout_dropped\":%d,\"stderr_dropped\":%d}\n",
 		known(counts, result->bytes[1]), known(has_errors, result->bytes[2]),
 		known(counts, result->dropped[1]), known(has_errors, result->dropped[2]));
-	text_write(buffer, options->json_fd);
+	const int r = text_write(buffer, options->json_fd);
+	text.length = 0;
+	text_format(&text, "the result cannot be written: %e", r);
+	if (r < 0)
+		say(options->json_file ? options->json_file : "--json-fd", buffer);
 }
 
 int report(const struct options *options, const struct result *result)

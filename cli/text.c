@@ -169,14 +169,15 @@ bool read_number(const char **from, uint64_t *number)
 	return *from != begin;
 }
 
-void text_write(const char *text, int fd)
+int text_write(const char *text, int fd)
 {
 	for (size_t at = 0, length = psys_strlen(text); at < length;) {
 		const long r = psys_write(fd, text + at, length - at);
 		if (r <= 0 && r != -PSYS_EINTR)
-			return;
+			return (int)r;
 		at += r > 0 ? (size_t)r : 0;
 	}
+	return 0;
 }
 
 /* One line of printable characters, whatever a name has: no control character, of C1 neither. */

@@ -357,6 +357,21 @@ def test_refused_by_the_kernel():
     result("the line names an empty command", [] if said.startswith('aspawn: "": ') else [said])
 
 
+def test_lost_results():
+    def run(redirection, *words):
+        ran = subprocess.run(["sh", "-c", f'"$@" {redirection}', "sh", ASPAWN, *words, "sh", "-c", "exit 3"],
+                             stderr=subprocess.PIPE, timeout=60, text=True)
+        return ran.returncode, ran.stderr
+    for name, got, wanted in (
+            ("a descriptor for reading alone", run("3</dev/null", "--json-fd=3"),
+             (125, 'aspawn: --json-fd "3": is no descriptor that is open for writing\n')),
+            ("a full file system", run("", "--json", "/dev/full"),
+             (3, "aspawn: /dev/full: the result cannot be written: ENOSPC\n")),
+            ("a full descriptor", run("3>/dev/full", "--json-fd=3"),
+             (3, "aspawn: --json-fd: the result cannot be written: ENOSPC\n"))):
+        result(f"the line tells that the result is lost: {name}", [] if got == wanted else [str(got)])
+
+
 def outcome(*words):
     with tempfile.TemporaryDirectory(dir=WORK) as directory:
         file = Path(directory) / "result"
@@ -371,6 +386,7 @@ with tempfile.TemporaryDirectory() as directory:
     test_long_values()
     test_long_durations()
     test_refused_by_the_kernel()
+    test_lost_results()
     wrong = [outcome("--timeout=x"), outcome("--no-such-option")]
     result("a wrong value has a result too", [] if wrong == ["not-started"] * 2 else [str(wrong)])
     test_pairs()
