@@ -61,6 +61,13 @@ static uint64_t number_in(int directory, const char *file, const char *name)
 	return read_number(&at, &number) ? number : 0;
 }
 
+static void replace(char *in, char what, char by)
+{
+	for (; *in; in++)
+		if (*in == what)
+			*in = by;
+}
+
 static void refuse(struct setting *setting, const char *what, const char *subject, int error)
 {
 	char buffer[TEXT_SIZE];
@@ -140,8 +147,7 @@ static void leave_leaf(void)
 {
 	if (!*cgroup.leaf)
 		return;
-	for (char *c = cgroup.controllers; *c; c++)
-		*c = *c == '+' ? '-' : *c;
+	replace(cgroup.controllers, '+', '-');
 	write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers);
 	write_text(cgroup.parent, "cgroup.procs", "0");
 	psys_unlinkat(cgroup.parent, cgroup.leaf, PSYS_AT_REMOVEDIR);
@@ -164,8 +170,7 @@ static bool enable(struct setting *setting)
 	const int r = write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers);
 	if (r == -PSYS_EBUSY) { /* others are in the group */
 		read_text(cgroup.parent, "cgroup.procs", numbers, sizeof numbers);
-		for (char *c = numbers; *c; c++)
-			*c = *c == '\n' ? ' ' : *c;
+		replace(numbers, '\n', ' ');
 		refuse(setting, "other processes are in the group: ", numbers, r);
 	} else if (r < 0) {
 		refuse(setting, "cannot enable ", cgroup.controllers, r);

@@ -193,7 +193,7 @@ static bool read_fd(const char *value, int *fd)
 
 	if (!read_number(&value, &number) || *value || number > INT32_MAX)
 		return false;
-	const int flags = psys_fcntl((int)number, PSYS_F_GETFL, 0);
+	const long flags = psys_fcntl((int)number, PSYS_F_GETFL, 0);
 	if (flags < 0 || !(flags & (PSYS_O_WRONLY | PSYS_O_RDWR)))
 		return false;
 	*fd = (int)number;

@@ -24,7 +24,7 @@ void pump_set(int index, int from, int to)
 
 static void make_pipe(struct setting *setting, int stream)
 {
-	int ends[2];
+	int ends[2] = { -1, -1 };
 
 	if (setting->is_closed[stream])
 		return;

@@ -220,9 +220,8 @@ static void take_step(struct supervision *s)
 	if (s->phase == LINGERING) {
 		s->result->had_to_end = true;
 		stop(s, PSYS_SIGTERM, GRACE_OF_REST);
-	} else if (s->phase == ENDING) {
-		kill_all(s);
-	} else if ((!s->setting->reaps && !s->is_helperless) || s->kills > PATIENCE / ESCALATION) {
+	} else if (s->phase == KILLING && ((!s->setting->reaps && !s->is_helperless) ||
+					   s->kills > PATIENCE / ESCALATION)) {
 		s->is_over = true;
 	} else {
 		kill_all(s);
@@ -275,7 +274,7 @@ static void wait_for_event(struct supervision *s)
 {
 	const int64_t left = next_time(s) - now_ms();
 	const uint32_t ms = left < 0 ? 0 : (uint32_t)left; /* a second at most */
-	struct psys_timespec time = { ms / 1000, ms % 1000 * 1000000 };
+	struct psys_timespec time = { ms / 1000, (int64_t)(ms % 1000) * 1000000 };
 
 	streams_poll(s->polled + STREAMS);
 	if (psys_ppoll(s->polled, POLLED, &time, NULL, 0) == 0 && !s->setting->reaps && !s->is_over)

@@ -134,7 +134,7 @@ static void guard_main(int fd)
 /* Its exit signal is 0, so that no wait for the program finds it. */
 void terminal_guard(void)
 {
-	int ends[2];
+	int ends[2] = { -1, -1 };
 
 	if (!terminal.is_terminal || psys_pipe2(ends, PSYS_O_CLOEXEC) < 0)
 		return;
