@@ -55,9 +55,10 @@ struct setting {
 	bool has_proc;           /* /proc tells the children of processes */
 	bool is_init;            /* the tool is process 1 */
 	bool reaps;              /* the tool itself does the reaper's work */
-	int tool;                /* its number */
-	int streams[3];          /* of the program, above 2; ASPAWN_STREAM_DEFAULT: the tool's */
-	int cgroup, parent_fd;   /* the command's own; of --die-with-parent; -1: none */
+	struct shared *shared;
+	int tool;              /* its number */
+	int streams[3];        /* of the program, above 2; ASPAWN_STREAM_DEFAULT: the tool's */
+	int cgroup, parent_fd; /* the command's own; of --die-with-parent; -1: none */
 	unsigned uid, gid, groups[MOST_GROUPS];
 	size_t group_count;
 	bool changes_uid, changes_gid, changes_groups;
@@ -134,16 +135,12 @@ void options_refuse(struct options *options, const char *name, const char *value
 void help_write(void);
 
 /* program.c: starts the program and waits until it is executed, or has failed. */
-void program_start(const struct setting *setting, struct shared *shared);
+void program_start(const struct setting *setting);
 
 /* reaper.c: the life of the reaper process, a function for ASPAWN_CALL; and one turn of it, which obeys the
  * orders, and reaps what has ended. */
-struct reaper {
-	const struct setting *setting;
-	struct shared *shared;
-};
-int reaper_main(void *reaper);
-void reaper_turn(const struct setting *setting, struct shared *shared);
+int reaper_main(void *setting);
+void reaper_turn(const struct setting *setting);
 bool program_has_stopped(const struct shared *shared);
 
 /* users.c, cgroup.c: look for the user; make the group, and remove it when all has ended. */

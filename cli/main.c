@@ -109,8 +109,9 @@ int main(int argc, char **argv, char **envp)
 	setting.options.envp = envp;
 	take_signals(&setting);
 	prepare(&setting);
-	result.shared = psys_mmap(NULL, sizeof *result.shared, PSYS_PROT_READ | PSYS_PROT_WRITE,
-				  PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
+	setting.shared = result.shared =
+		psys_mmap(NULL, sizeof *result.shared, PSYS_PROT_READ | PSYS_PROT_WRITE,
+			  PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
 	if ((uintptr_t)result.shared > -4096UL) {
 		say("", "there is no memory");
 		return CODE_TOOL;

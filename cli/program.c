@@ -84,8 +84,9 @@ static int stop_signal(int signal)
 	return signal == PSYS_SIGKILL || signal == PSYS_SIGSTOP ? 0 : signal;
 }
 
-void program_start(const struct setting *setting, struct shared *shared)
+void program_start(const struct setting *setting)
 {
+	struct shared *shared = setting->shared;
 	struct aspawn_child child;
 	struct plan plan;
 

@@ -202,8 +202,9 @@ static void see_end(struct shared *shared, const struct psys_siginfo *info,
 	__atomic_store_n(&shared->has_status, 1, __ATOMIC_RELEASE);
 }
 
-void reaper_turn(const struct setting *setting, struct shared *shared)
+void reaper_turn(const struct setting *setting)
 {
+	struct shared *shared = setting->shared;
 	const int which = setting->options.leave ? PSYS_P_PID : PSYS_P_ALL;
 	struct psys_siginfo info;
 	struct psys_rusage usage;
@@ -233,8 +234,8 @@ static void let_go_of_files(void)
 int reaper_main(void *arg)
 {
 	const struct psys_timespec moment = { 0, 10000000 };
-	const struct reaper *reaper = arg;
-	struct shared *shared = reaper->shared;
+	const struct setting *setting = arg;
+	struct shared *shared = setting->shared;
 	struct psys_sigset set;
 	const int helper = psys_getppid();
 
@@ -245,18 +246,18 @@ int reaper_main(void *arg)
 			  PSYS_SIGSET_SIZE);
 	psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGCONT, 0, 0, 0);
-	program_start(reaper->setting, shared);
+	program_start(setting);
 	let_go_of_files();
 	psys_setpgid(0, 0);
 	for (;;) {
 		const bool is_orphan = psys_getppid() != helper;
 		if (is_orphan)
 			shared->to_all[0] |= 1U << (PSYS_SIGKILL - 1);
-		reaper_turn(reaper->setting, shared);
+		reaper_turn(setting);
 		if (shared->is_empty)
 			return -PSYS_ECANCELED;
 		if (shared->has_status && !is_orphan)
-			psys_kill(reaper->setting->tool, PSYS_SIGCHLD);
+			psys_kill(setting->tool, PSYS_SIGCHLD);
 		psys_rt_sigtimedwait(&set, NULL, is_orphan ? &moment : NULL, PSYS_SIGSET_SIZE);
 	}
 }

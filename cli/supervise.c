@@ -54,7 +54,7 @@ static void tell_signal(const struct supervision *s, int signal, bool all)
 static void ring(struct supervision *s)
 {
 	if (s->setting->reaps)
-		reaper_turn(s->setting, s->shared);
+		reaper_turn(s->setting);
 	else
 		aspawn_kill(&s->tree, PSYS_SIGCONT);
 }
@@ -179,7 +179,7 @@ static void read_signals(struct supervision *s)
 	while (psys_read(s->polled[SIGNALS].fd, &info, sizeof info) == sizeof info)
 		handle_signal(s, &info);
 	if (s->setting->reaps)
-		reaper_turn(s->setting, s->shared);
+		reaper_turn(s->setting);
 }
 
 /* --- ends ---------------------------------------------------------------------------------- */
@@ -378,7 +378,6 @@ static void conclude(struct supervision *s)
 
 static int start_tree(struct supervision *s)
 {
-	static struct reaper reaper;
 	static struct aspawn_action action;
 	const struct aspawn_command command = {
 		.size = sizeof command,
@@ -392,8 +391,7 @@ static int start_tree(struct supervision *s)
 		.memory = ASPAWN_MEMORY_COPIED,
 	};
 
-	reaper = (struct reaper){ s->setting, s->shared };
-	aspawn_action_call(&action, reaper_main, &reaper);
+	aspawn_action_call(&action, reaper_main, s->setting);
 	const int r = aspawn_start(&s->tree, &command);
 	s->polled[ENDED].fd = r < 0 ? -1 : s->tree.ended_fd;
 	return r;
@@ -427,7 +425,7 @@ static int start(struct supervision *s)
 	s->step_at = NO_TIME;
 	if (!s->setting->reaps)
 		return start_tree(s);
-	program_start(s->setting, s->shared);
+	program_start(s->setting);
 	return 0;
 }
 
