@@ -160,6 +160,7 @@ int64_t streams_last_output(void);
 /* True if all is written. are_held: wait for others who may write to the pipes. */
 bool streams_are_done(bool are_held);
 bool streams_input_ended(void);
+bool stream_is_ready(int fd, short events);
 void pump_set(int index, int from, int to);
 
 /* terminal.c: the terminal of --pty, and the user's, which is raw if the tool is in its foreground. */

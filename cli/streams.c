@@ -73,7 +73,7 @@ void streams_poll(struct psys_pollfd polled[PUMPS])
 						  pumps[i].length ? PSYS_POLLOUT : PSYS_POLLIN, 0 };
 }
 
-static bool is_ready(int fd, short events)
+bool stream_is_ready(int fd, short events)
 {
 	struct psys_pollfd polled = { fd, events, 0 };
 	struct psys_timespec none = { 0, 0 };
@@ -94,7 +94,7 @@ static void end_pump(struct pump *pump)
 /* Returns false if there is nothing to read now. */
 static bool fill(struct pump *pump)
 {
-	if (pump->from < 0 || !is_ready(pump->from, PSYS_POLLIN))
+	if (pump->from < 0 || !stream_is_ready(pump->from, PSYS_POLLIN))
 		return false;
 	const long r = psys_read(pump->from, pump->buffer, CHUNK);
 	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
@@ -121,7 +121,7 @@ static bool empty(struct pump *pump)
 		return true;
 	if (pump != &pumps[0])
 		last_output = now_ms(); /* whoever waits for a slow reader is not idle */
-	if (!is_ready(pump->to, PSYS_POLLOUT))
+	if (!stream_is_ready(pump->to, PSYS_POLLOUT))
 		return false;
 	const long r = psys_write(pump->to, pump->buffer + pump->at, (size_t)pump->length);
 	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
@@ -148,8 +148,8 @@ int64_t streams_last_output(void)
 bool streams_are_done(bool are_held)
 {
 	for (int i = 1; i < PUMPS; i++)
-		if (pumps[i].length ||
-		    (pumps[i].from >= 0 && (are_held || is_ready(pumps[i].from, PSYS_POLLIN))))
+		if (pumps[i].length || (pumps[i].from >= 0 &&
+					(are_held || stream_is_ready(pumps[i].from, PSYS_POLLIN))))
 			return false;
 	return true;
 }

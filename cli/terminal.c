@@ -93,14 +93,12 @@ void terminal_enter(void)
  * an end of file, the next read shall find one too. */
 void terminal_tend(void)
 {
-	struct psys_pollfd polled = { terminal.peer, PSYS_POLLIN, 0 };
-	struct psys_timespec none = { 0, 0 };
 	struct termios modes;
 
 	terminal_enter();
 	if (terminal.is_terminal || !streams_input_ended() || get_modes(terminal.here, &modes) < 0)
 		return;
-	if (modes.c_lflag & ICANON && psys_ppoll(&polled, 1, &none, NULL, 0) == 0)
+	if (modes.c_lflag & ICANON && !stream_is_ready(terminal.peer, PSYS_POLLIN))
 		psys_write(terminal.here, "\4", 1);
 }
 
