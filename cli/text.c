@@ -12,14 +12,6 @@ void text_add(struct text *text, const char *more)
 		text->length = text->size - 1;
 }
 
-static void add_number(struct text *text, uint64_t number)
-{
-	char digits[PSYS_DECIMAL_SIZE];
-
-	psys_u64_to_decimal(digits, number);
-	text_add(text, digits);
-}
-
 /* 64-bit numbers are not divided: 32-bit compilers call a function for that, which is not linked. */
 static void add_seconds(struct text *text, uint64_t ms)
 {
@@ -117,6 +109,7 @@ static void add_json(struct text *text, const char *string)
 /* One conversion. A number of UINT64_MAX, a negative time and a string NULL are null. */
 static void add_value(struct text *text, char conversion, va_list *values)
 {
+	char digits[PSYS_DECIMAL_SIZE];
 	uint64_t number = 0;
 	const char *string = "";
 
@@ -124,14 +117,15 @@ static void add_value(struct text *text, char conversion, va_list *values)
 		number = va_arg(*values, uint64_t);
 	else if (conversion == 's' || conversion == 'n' || conversion == 'j')
 		string = va_arg(*values, const char *);
+	psys_u64_to_decimal(digits, number);
 	if (number > INT64_MAX || !string)
 		text_add(text, "null");
-	else if (conversion == 'd')
-		add_number(text, number);
 	else if (conversion == 't')
 		add_seconds(text, number);
 	else if (conversion == 's')
 		text_add(text, string);
+	else if (conversion == 'd')
+		text_add(text, digits);
 	else if (conversion == 'n')
 		add_short(text, string);
 	else if (conversion == 'j')
