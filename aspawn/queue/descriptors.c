@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptors of the caller's that the actions of a job use.
+ * The actions of a job may use the caller's descriptors.
  *
- * Before a job gets into the ring, its submitter sends them to the server, by the socket whose hang-up
- * tells the server of the caller's end. The message names the job by its ticket. It stays in the
- * socket until the server starts or drops the job, or one whose message lies behind it: so the
- * server's table holds few descriptors that no running job has, and a submitter whose server is
- * behind gets EAGAIN. A server that is killed takes its socket along: what was sent to it, the kernel
- * closes.
+ * Before a job gets into the list, its submitter sends the descriptors to the server, by the socket
+ * whose hang-up tells the server of the caller's end. The message names the job by its ticket, and
+ * stays in the socket until the server starts or drops the job, or a job whose message lies behind.
+ * So the server's table holds few descriptors beside those of running jobs, and a submitter whose
+ * server is behind gets EAGAIN. A killed server takes its socket along, and the kernel closes what
+ * is in it.
  *
- * A process that the caller has forked has the end that sends too, and may have dropped its privileges
- * since: messages that the kernel does not call the caller's are dropped.
+ * A forked copy of the caller also has the end for sending, and may have dropped its privileges
+ * since. So the server drops messages of which the kernel names another sender.
  */
 #include <syscall/string.h>
 
@@ -39,7 +39,7 @@ void aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct 
 			at++;
 		if (fd <= 2 || at < job->fd_count)
 			continue;
-		/* Behind the one before. */
+		/* This lies directly behind the previous allocation. */
 		struct given_fd *given = aspw_arena_allocate(arena, sizeof *given, sizeof(int));
 		if (given) {
 			given->callers = fd;
@@ -82,7 +82,7 @@ int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job)
 
 /* --- the server --------------------------------------------------------------------------- */
 
-/* What recvmsg(2) stores. The kernel stores who has sent the message before it stores descriptors. */
+/* This is what recvmsg(2) stores. The kernel stores the message's sender before the descriptors. */
 struct received {
 	int64_t ticket;
 	struct control_received {
@@ -92,7 +92,7 @@ struct received {
 	} control;
 };
 
-/* with_fds: otherwise the kernel closes the descriptors. */
+/* Without with_fds the kernel closes the descriptors. */
 static IN_SERVER long receive_message(const struct aspawn_queue *queue, struct received *received,
 				      bool with_fds, int flags)
 {
@@ -123,7 +123,7 @@ IN_SERVER bool aspw_server_skip_messages(const struct aspawn_queue *queue)
 		const long r = receive_message(queue, &received, false, PSYS_MSG_PEEK);
 		if (r == -PSYS_EAGAIN)
 			return true;
-		if (!has_sender(&received)) /* the end of the socket, or of a pipe */
+		if (!has_sender(&received)) /* the socket or pipe is at its end */
 			return false;
 		if (received.control.sender.pid == queue->caller_pid)
 			return true;
@@ -131,7 +131,7 @@ IN_SERVER bool aspw_server_skip_messages(const struct aspawn_queue *queue)
 	}
 }
 
-/* The job that the message belongs to; NULL: none. */
+/* Returns the job that the message belongs to, or NULL. */
 static IN_SERVER struct job *find_addressee(const struct aspawn_queue *queue,
 					    const struct received *received, long size)
 {
@@ -143,7 +143,8 @@ static IN_SERVER struct job *find_addressee(const struct aspawn_queue *queue,
 	return job && job->result.ticket == received->ticket ? job : NULL;
 }
 
-/* Takes the next message, and notes its descriptors in its job. -EPIPE: there is none. */
+/* Takes the next message, and notes the descriptors in the job. Fails with -EPIPE without a
+ * message. */
 static IN_SERVER int receive_next(const struct aspawn_queue *queue)
 {
 	struct received received;
@@ -158,7 +159,7 @@ static IN_SERVER int receive_next(const struct aspawn_queue *queue)
 			0;
 	struct job *job = find_addressee(queue, &received, size);
 	const size_t fds = job ? job->fd_count : 0;
-	for (size_t i = 0; i < fds; i++) /* too few if the table is full: MSG_CTRUNC */
+	for (size_t i = 0; i < fds; i++) /* count is too small if the table is full: MSG_CTRUNC */
 		job->fds[i].servers = i < count ? control->fds[i] : -1;
 	for (size_t i = fds; i < count; i++)
 		psys_close(control->fds[i]);
@@ -183,13 +184,13 @@ IN_SERVER int aspw_server_receive_fds(struct aspawn_queue *queue, struct job *jo
 		return 0;
 	while (job->received_by != queue->servers && r == 0) {
 		r = receive_next(queue);
-		/* It was of a job that goes on to wait, as many may. */
+		/* The message was for a job that continues to wait, and many jobs may. */
 		if (job->received_by != queue->servers && !queue->raises_files)
 			aspw_server_raise_files(queue);
 	}
 	if (r < 0)
 		return r;
-	aspw_server_skip_messages(queue); /* what lies behind */
+	aspw_server_skip_messages(queue); /* those behind the message */
 	return job->fds[job->fd_count - 1].servers < 0 ? -PSYS_EMFILE : 0;
 }
 
@@ -199,5 +200,5 @@ IN_SERVER void aspw_server_close_fds(struct aspawn_queue *queue, struct job *job
 	if (job->received_by != queue->servers)
 		return;
 	for (uint32_t i = 0; i < job->fd_count; i++)
-		psys_close(job->fds[i].servers); /* of a negative one: no effect */
+		psys_close(job->fds[i].servers); /* close(-1) is harmless */
 }

@@ -8,23 +8,25 @@
 
 enum { MOST_SENT = 253 /* descriptors of a job: the kernel's SCM_MAX_FD */ };
 
-/* Notes which descriptors of the caller's the actions of the job's command use. */
+/* Collects the caller's descriptors that the actions of the job's command use. */
 void aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena);
 
-/* Sends them to the server: 0, or a negative error number; then nothing was sent. */
+/* Sends the job's descriptors to the server. Returns 0, or a negative error if nothing was sent. */
 int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job);
 
-/* Drops messages of others, up to the first of the caller's. False if the caller is gone. */
+/* Drops messages up to the first from the caller. Returns false if the caller is gone. */
 bool aspw_server_skip_messages(const struct aspawn_queue *queue);
 
-/* Gives the server as many descriptors as the caller may have; its jobs have the caller's limit. */
+/* Raises the server's limit of descriptors to the caller's hard limit. Jobs get the caller's
+ * limit. */
 void aspw_server_raise_files(struct aspawn_queue *queue);
 
-/* Takes the descriptors of a job from the socket, unless the server has them already. 0; -EMFILE: its table
- * is full; -EPIPE: they were sent to a server that was killed; another error of recvmsg(2). */
+/* Takes the descriptors of a job from the socket, unless the server already has them. Fails with
+ * -EMFILE if the server's table is full, -EPIPE if they were sent to a killed server, or as
+ * recvmsg(2). */
 int aspw_server_receive_fds(struct aspawn_queue *queue, struct job *job);
 
-/* Closes them, also those that are still in the socket. */
+/* Closes the job's descriptors, also if they are still in the socket. */
 void aspw_server_close_fds(struct aspawn_queue *queue, struct job *job);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A job in the server: its streams, its start, its output and its end. */
+/* This file has a job's streams, start, output and end in the server. */
 #include <syscall/string.h>
 
 #include "../action/action_info.h"
@@ -31,8 +31,8 @@ static IN_SERVER void job_close_output(const struct aspawn_queue *queue, struct 
 	output->fd = -1;
 }
 
-/* A write beyond RLIMIT_FSIZE has raised the signal. It is blocked here, but later the thread of the caller
- * that serves a local queue unblocks it. */
+/* Takes the signal of a write beyond RLIMIT_FSIZE. The signal is blocked here, but the caller's
+ * thread which serves a local queue unblocks it later. */
 static IN_SERVER void take_sigxfsz(void)
 {
 	const struct psys_timespec at_once = { 0, 0 };
@@ -43,7 +43,7 @@ static IN_SERVER void take_sigxfsz(void)
 	psys_rt_sigtimedwait(&set, NULL, &at_once, PSYS_SIGSET_SIZE);
 }
 
-/* A file in memory: a pipe would have to be fed while the program runs. */
+/* The input is a file in memory: somebody would have to feed a pipe while the program runs. */
 static IN_SERVER int job_make_input(const struct job *job)
 {
 	const int fd =
@@ -69,7 +69,7 @@ static IN_SERVER int job_make_input(const struct job *job)
 
 /* --- the start --------------------------------------------------------------------- */
 
-/* In the child, when all actions are done. */
+/* The child calls this function after all actions. */
 static IN_CHILD void before_exec(struct prepared *prepared)
 {
 	struct job *job = prepared->of;
@@ -77,8 +77,8 @@ static IN_CHILD void before_exec(struct prepared *prepared)
 	job->result.executed_ns = queue_now(job->queue);
 }
 
-/* Before the first use of a stack. A process that the caller forks does not get what the jobs on it share with
- * the server, and no call of its looks at the state. */
+/* Prepares the first use of a stack. A forked copy of the caller's process does not get what the
+ * jobs on the stack share with the server, and no call of the copy looks at the state. */
 static IN_SERVER bool job_guard_stack(const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
@@ -90,8 +90,8 @@ static IN_SERVER bool job_guard_stack(const struct Stack_t *stack)
 	return state->is_wiped_by_fork;
 }
 
-/* Stores a stack that nobody uses. Fails with -EBUSY if there is none: a child of a dead server
- * or helper is about to leave its stack, unless it hangs in the kernel. */
+/* Stores an unused stack. Fails with -EBUSY if all are in use: a child of a dead server or helper
+ * is about to leave its stack, unless the child hangs in the kernel. */
 static IN_SERVER int job_find_stack(const struct aspawn_queue *queue, struct job_stack **found)
 {
 	struct job_stack *stack = queue->stacks, *const end = stack + queue->limit;
@@ -113,7 +113,7 @@ static IN_SERVER void add_library_actions(const struct aspawn_queue *queue, cons
 	library->await_clone = false;
 	if (!queue->is_local)
 		aspawn_action_pdeathsig(&library->list[library->count++], PSYS_SIGKILL);
-	/* The creator ignores it, but the server must not. */
+	/* The creator ignores SIGCHLD, but the server must not. */
 	if (queue->ignores_sigchld && job->command.flags & ASPAWN_COMMAND_INHERIT_SIGNALS)
 		aspawn_action_signal_ignore(&library->list[library->count++], PSYS_SIGCHLD);
 	aspw_add_process_group(library, &job->command);
@@ -161,7 +161,7 @@ static IN_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job
 		return r;
 	}
 	job->stack->is_taken = true;
-	if (!job_is_tree(job)) /* whose helper has not cloned the program yet */
+	if (!job_is_tree(job)) /* a tree's helper has not cloned the program yet */
 		job->result.pid = child_state(&job->child)->pid;
 	job->outputs[0].fd = job->child.out_fd;
 	job->outputs[1].fd = job->child.err_fd;
@@ -174,7 +174,7 @@ static IN_SERVER bool is_shortage(int error)
 	       error == -PSYS_ENOMEM;
 }
 
-/* time INT64_MAX: none. */
+/* A time of INT64_MAX sets no deadline. */
 static IN_SERVER void job_set_deadline(struct aspawn_queue *queue, struct job *job, int64_t time)
 {
 	job->deadline = time;
@@ -230,7 +230,7 @@ IN_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct job *job)
 
 /* --- output -------------------------------------------------------------------------- */
 
-/* At least so many bytes, if they are there. What does not fit is read too, and dropped. */
+/* Reads at least that many available bytes. Bytes that do not fit are read and dropped. */
 static IN_SERVER void job_read_output(struct aspawn_queue *queue, const struct job *job,
 				      struct job_output *output, long least)
 {
@@ -272,7 +272,7 @@ static IN_SERVER void job_reverse(char *bytes, size_t count)
 	}
 }
 
-/* Of a tail: rotates what was kept, so that the oldest byte comes first. */
+/* Returns the number of kept bytes. A tail is rotated, so that the oldest byte comes first. */
 static IN_SERVER size_t job_kept(const struct job_output *output)
 {
 	if (output->total <= output->size)
@@ -287,7 +287,8 @@ static IN_SERVER size_t job_kept(const struct job_output *output)
 
 /* --- the end ------------------------------------------------------------------------- */
 
-/* A filter may refuse all that proves the number. Nobody but the server reaps its children. */
+/* A filter may refuse each call that proves whose number this is. The number is right without
+ * proof: only the server reaps its children. */
 static IN_SERVER int job_signal(const struct job *job, int signal, bool to_process_group)
 {
 	const int pid = job->result.pid;
@@ -298,7 +299,7 @@ static IN_SERVER int job_signal(const struct job *job, int signal, bool to_proce
 		       r;
 }
 
-/* False if it is to be repeated. */
+/* Returns false if the signal must be sent again. */
 static IN_SERVER bool job_send(struct job *job, int signal)
 {
 	if (job_is_tree(job)) {
@@ -308,7 +309,7 @@ static IN_SERVER bool job_send(struct job *job, int signal)
 	}
 	int r = job_signal(job, signal, true);
 
-	if (r < 0 || signal == PSYS_SIGKILL) /* it may have left its group, or not made it yet */
+	if (r < 0 || signal == PSYS_SIGKILL) /* the program may have left or not made its group */
 		r = job_signal(job, signal, false);
 	job->is_left = r == -PSYS_EPERM && signal == PSYS_SIGKILL;
 	return true;
@@ -316,7 +317,7 @@ static IN_SERVER bool job_send(struct job *job, int signal)
 
 IN_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as, bool at_once)
 {
-	if (job->has_ended) /* nothing of its output is waited for any more */
+	if (job->has_ended) /* nobody waits for the rest of its output any more */
 		job_set_deadline(queue, job, 0);
 	if (job->has_ended || (job->signal && !at_once))
 		return;
@@ -325,7 +326,7 @@ IN_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int en
 	const bool kills = at_once || job->grace_ms < 0;
 	job->signal = kills ? PSYS_SIGKILL : stop_signal_of(&job->command);
 	const bool is_sent = job_send(job, job->signal);
-	if (!kills && !job_is_tree(job)) /* a stopped program gets it only then */
+	if (!kills && !job_is_tree(job)) /* a stopped program gets the signal only then */
 		job_send(job, PSYS_SIGCONT);
 	int64_t deadline = INT64_MAX;
 	if (!kills)
@@ -337,7 +338,8 @@ IN_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int en
 	job_set_deadline(queue, job, deadline);
 }
 
-/* It runs as another user. The server reaps it at its end; with a local queue that is the caller's. */
+/* Leaves a program of another user to the server, or with a local queue to the caller, to be
+ * reaped. */
 static IN_SERVER void job_leave_program(const struct aspawn_queue *queue, struct job *job)
 {
 	const int fd = job->child.ended_fd;
@@ -348,7 +350,7 @@ static IN_SERVER void job_leave_program(const struct aspawn_queue *queue, struct
 	    psys_epoll_ctl(queue->server.epoll, PSYS_EPOLL_CTL_MOD, fd, &left) >= 0)
 		return;
 	queue_unwatch(queue->server.epoll, fd);
-	psys_close(fd); /* of a negative one: no effect */
+	psys_close(fd); /* close(-1) is harmless */
 }
 
 IN_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
@@ -363,9 +365,9 @@ IN_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
 	for (int i = 0; i < 2; i++) { /* another process holds its pipe */
 		struct job_output *output = &job->outputs[i];
 
-		/* All that it holds, and the end. */
+		/* This reads all that the pipe holds, and the end. */
 		job_read_output(queue, job, output, held_by_pipe(output->fd) + 1);
-		/* What the library has killed may be about to leave its pipe. */
+		/* A process killed by the library may be about to leave the pipe. */
 		if (output->fd >= 0 && !(job->has_ended && job->signal))
 			job->result.cut |= 1 << i;
 		job_close_output(queue, output);
@@ -373,8 +375,8 @@ IN_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
 	aspw_job_finish(queue, job);
 }
 
-/* Reaps the program, which has ended. If the job is being ended, first kills what the program has
- * left behind: until the program is reaped, no other process group can have its number. */
+/* Reaps the ended program. If the queue ends the job, first kills what the program has left behind:
+ * until the program is reaped, no other process group can have the number. */
 static IN_SERVER int job_reap_zombie(const struct job *job, struct aspawn_result *result)
 {
 	struct psys_siginfo info;
@@ -389,7 +391,7 @@ static IN_SERVER int job_reap_zombie(const struct job *job, struct aspawn_result
 	return info.u.child.pid;
 }
 
-/* Used where a filter refuses waitid(2). The stop of a tracee is no end. */
+/* Takes the place of waitid(2) where a filter refuses that call. The stop of a tracee is no end. */
 static IN_SERVER int job_reap_by_wait4(struct aspawn_result *result)
 {
 	const int r = psys_wait4(result->pid, &result->status, PSYS_WNOHANG, &result->usage);
@@ -412,13 +414,13 @@ static IN_SERVER bool job_reap_program(struct aspawn_queue *queue, struct job *j
 		queue->server.has_failed = true;
 		return false;
 	}
-	if (r < 0) /* another has reaped it */
+	if (r < 0) /* somebody else has reaped it */
 		job->ended_as = ASPAWN_OUTCOME_LOST;
 	return true;
 }
 
-/* Returns true if the helper has ended. Somebody may have killed it, before or after it has cloned the
- * program. */
+/* Returns true if the helper has ended. Somebody may have killed it before or after its clone
+ * call. */
 static IN_SERVER bool job_reap_tree(struct job *job)
 {
 	const struct Stack_t *stack = &job->stack->stack;
@@ -452,7 +454,7 @@ static IN_SERVER void job_reap(struct aspawn_queue *queue, struct job *job)
 	result->ended_ns = queue_now(queue);
 	job->has_ended = true;
 	queue_unwatch(queue->server.epoll, job->child.ended_fd);
-	psys_close(job->child.ended_fd); /* of a negative one: no effect */
+	psys_close(job->child.ended_fd); /* close(-1) is harmless */
 	for (int i = 0; i < 2; i++)
 		job_read_output(queue, job, &job->outputs[i], 0);
 	if (!job_finish_if_silent(queue, job))
@@ -472,13 +474,13 @@ IN_SERVER void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsigne
 	job_finish_if_silent(queue, job);
 }
 
-/* The job's process has ended. Learns if it has executed the program, and gives the stack back. */
+/* The job's process has ended. This learns if it has executed the program, and frees the stack. */
 static IN_SERVER void job_leave_stack(struct job *job)
 {
 	const struct Stack_t *stack = &job->stack->stack;
 	struct aspawn_failure *failure = &job->result.failure;
 
-	/* The kernel may not have cleared it. The child of a killed helper may still be there. */
+	/* The kernel may not have cleared the word. A killed helper's child may still be there. */
 	if (job_is_tree(job) ? aspw_helper_result(stack, NULL, NULL) : job->has_ended)
 		stack_is_left(stack_state(stack));
 	if (aspw_wait_started(&job->child, failure, 0) == -PSYS_ETIMEDOUT &&

@@ -6,20 +6,22 @@
 
 enum { KIND_END = 2 /* of an event: the end of a job; 0 or 1: one of its outputs */ };
 
-/* Starts a job that waits: true if it runs, or has ended as one that could not be started; false if
- * there is no descriptor or process for it now. */
+/* Starts a waiting job. Returns true if the job runs, or has ended because it could not be started;
+ * false if no descriptor or process is available for it now. */
 bool aspw_job_start(struct aspawn_queue *queue, struct job *job);
 
-/* kind: 0 or 1, an output to be read; or KIND_END, a process to be reaped if it has ended. */
+/* Reads an output, which is kind 0 or 1, or reaps the process if it has ended: KIND_END. */
 void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsigned kind);
 
-/* Its deadline has passed. */
+/* Ends a job whose deadline has passed. */
 void aspw_job_expire(struct aspawn_queue *queue, struct job *job);
 
-/* Ends a running job by its stop signal, and SIGKILL after its grace; at_once: by SIGKILL. ended_as: why. */
+/* Ends a running job by its stop signal, and by SIGKILL after its grace; with at_once by SIGKILL
+ * alone. ended_as is the outcome. */
 void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as, bool at_once);
 
-/* Fills the result and completes the job, which runs or waits no more, or is left. */
+/* Fills the result and completes a job that no longer runs or waits, or that the server leaves
+ * alone. */
 void aspw_job_finish(struct aspawn_queue *queue, struct job *job);
 
 #endif

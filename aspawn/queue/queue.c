@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue: its memory, its server, and how it ends. */
+/* This file has the memory of a queue, the server's process, and the end of a queue. */
 #include "queue.h"
 
 #include <syscall/clone.h>
@@ -21,10 +21,10 @@ enum {
 	USUAL_BYTES = 32768,
 	MOST_JOBS = 32768,
 	MOST_BYTES_OF_JOB = 16 * 1024 * 1024,
-	/* Bytes of own actions, with their pipes, and of alignment. */
+	/* This counts the library's actions, with their pipes, and alignment. */
 	OWN_COPY = MOST_LIBRARY_ACTIONS *
 		   (sizeof(struct aspawn_action) + sizeof(struct child_fd) + 16),
-	FIRST_EVENT = 1, /* odd, as all later ones: 0 is the kernel's, when the server ends */
+	FIRST_EVENT = 1, /* odd, as all later values; the kernel stores 0 when the server ends */
 	TEND_TIME = 953, /* in 2^20 ns, a little less than a second, for which threads wait */
 };
 
@@ -40,8 +40,8 @@ IN_SERVER int aspw_queue_check(const struct aspawn_queue *queue)
 
 /* --- the server's process ------------------------------------------------------------- */
 
-/* Reaps the server, which has ended. Returns the signal that has ended it, or 0. Waits by
- * __WCLONE: if somebody else has reaped the server, an ordinary child may have its number now. */
+/* Reaps the ended server. Returns the signal by which the server has ended, or 0. The wait uses
+ * __WCLONE: if somebody else has reaped the server, an ordinary child may have the number now. */
 static int reap_server(struct aspawn_queue *queue)
 {
 	struct psys_siginfo info;
@@ -62,8 +62,8 @@ static void await_ready(struct aspawn_queue *queue)
 		aspw_deadline_sleep_on(&queue->ready, 0, DEADLINE_NEVER);
 }
 
-/* The exit signal is 0: the caller's wait(-1) and SIGCHLD do not know the server. Its thread pointer is
- * its own: the creating thread may end, and its thread's memory with it. */
+/* The exit signal is 0, and the caller's wait(-1) and SIGCHLD do not see the server. The server has
+ * a thread pointer of its own, as the creating thread may end, and its thread's memory with it. */
 static long clone_server(struct aspawn_queue *queue)
 {
 	char *stack = (char *)queue->mark + (size_t)2 * QUEUE_UNIT, *tls = stack + QUEUE_UNIT;
@@ -81,7 +81,7 @@ static long clone_server(struct aspawn_queue *queue)
 		.cgroup_fd = -1,
 	};
 
-	*(void **)call.tls = call.tls; /* as x86 wants it */
+	*(void **)call.tls = call.tls; /* x86 requires this */
 	return aspw_clone_sharing(&call, &queue->lacks_clone3);
 }
 
@@ -89,13 +89,14 @@ static void unwatch_server(struct aspawn_queue *queue)
 {
 	const int pidfd = queue->pidfd;
 
-	queue->pidfd = -1; /* first: another thread may fork, whose copy closes it too */
+	queue->pidfd = -1; /* first: another thread may fork, whose copy closes pidfd too */
 	queue_unwatch(queue->epoll, pidfd);
-	psys_close(pidfd); /* of a negative one: no effect */
+	psys_close(pidfd); /* close(-1) is harmless */
 }
 
-/* A socket whose messages name their sender; a pipe, by which no descriptor can be sent, where there is
- * none. Only the server keeps the end that receives: a process that the caller has forked has the other. */
+/* Makes a socket whose messages name their sender, or a pipe, which carries no descriptors, where a
+ * socket is not available. Only the server keeps the end for receiving: a forked copy of the caller
+ * has the other end. */
 static int make_life(struct aspawn_queue *queue)
 {
 	const int on = 1;
@@ -123,7 +124,7 @@ static int make_life(struct aspawn_queue *queue)
 	return 0;
 }
 
-/* Called with all signals blocked, by the thread that has the state. */
+/* All signals are blocked, and this thread has set is_recovering. */
 static int start_server(struct aspawn_queue *queue)
 {
 	queue->ready = queue->asleep = queue->closing = 0;
@@ -137,15 +138,15 @@ static int start_server(struct aspawn_queue *queue)
 		if (r > 0)
 			r = 0;
 		if (r < 0 && reap_server(queue) == PSYS_SIGSYS)
-			r = -PSYS_ENOSYS; /* a filter traps one of its calls */
+			r = -PSYS_ENOSYS; /* a filter traps one of the server's calls */
 	}
 	if (made >= 0)
 		psys_close(queue->servers_life);
 	if (r < 0) {
-		__atomic_store_n(&queue->events, 0, __ATOMIC_SEQ_CST); /* as at its end */
+		__atomic_store_n(&queue->events, 0, __ATOMIC_SEQ_CST); /* as at the server's end */
 		return (int)r;
 	}
-	if (queue->epoll >= 0) /* for those who poll: its end too makes that readable */
+	if (queue->epoll >= 0) /* for callers that poll: they see the server's end */
 		queue->pidfd = aspw_descriptors_avoid_streams(psys_pidfd_open(queue->server_pid, 0));
 	queue_watch(queue->epoll, queue->pidfd, 0);
 	return 0;
@@ -159,8 +160,8 @@ bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 		 aspw_child_is_gone(__atomic_load_n(&queue->server_pid, __ATOMIC_ACQUIRE))));
 }
 
-/* Returns the server's number if a wait with these options finds it, 0, or an error. Waits by
- * __WCLONE, as reap_server(). */
+/* Returns the server's number if a wait with these options finds the server, 0, or an error.
+ * reap_server() explains the use of __WCLONE. */
 static int look_at_server(const struct aspawn_queue *queue, unsigned options)
 {
 	struct psys_siginfo info;
@@ -193,7 +194,7 @@ void aspw_queue_tend(struct aspawn_queue *queue, int64_t now)
 		aspw_queue_recover(queue, false);
 }
 
-/* Of a dead server: without a pid in the state there was no clone. */
+/* A dead server has left this stack: without a pid in the state there was no clone. */
 static void forget_unborn(const struct Stack_t *stack, int64_t deadline)
 {
 	struct stack_state *state = stack_state(stack);
@@ -205,9 +206,9 @@ static void forget_unborn(const struct Stack_t *stack, int64_t deadline)
 		stack_has_no_child(state);
 }
 
-/* Children that were killed before their exec, as those of a dead server, may use their stacks and their
- * jobs' memory for a moment; and helpers until they have ended their trees. The stack of a child that
- * hangs in the kernel is busy until its end. */
+/* Children that were killed before their exec, as a dead server's are, may use their stacks and
+ * their jobs' memory for a moment, and helpers may until they have ended their trees. The stack of
+ * a child that hangs in the kernel is busy until the child ends. */
 static bool stacks_are_free(const struct aspawn_queue *queue)
 {
 	bool all = true;
@@ -223,8 +224,8 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 	return all;
 }
 
-/* Frees the pages that jobs of a dead server have shared with it. Places that no job has used are
- * left alone. */
+/* Frees the pages that jobs of a dead server have shared with the server. Unused places stay as
+ * they are. */
 static void free_pages(const struct aspawn_queue *queue)
 {
 	for (uint32_t i = 0; i < queue->limit; i++) {
@@ -241,8 +242,7 @@ static void unmap_queue(struct aspawn_queue *queue, bool is_copy)
 	psys_munmap((char *)queue - places, places + queue->mapped);
 }
 
-/* Completes all jobs that the dead server had or would have got. It may have been killed at any
- * instruction. */
+/* Completes all jobs that the dead server had or would have got, wherever the server was killed. */
 static bool complete_lost(struct aspawn_queue *queue)
 {
 	const uint32_t tail = queue->ended.tail; /* as the dead server has left it */
@@ -256,7 +256,7 @@ static bool complete_lost(struct aspawn_queue *queue)
 		struct job *job = queue_job(queue, number);
 		const int state = __atomic_load_n(&job->state, __ATOMIC_ACQUIRE);
 
-		/* Its result was filled, but not published. */
+		/* The job's result was filled, but not published. */
 		const bool has_ended = state == JOB_ENDED && job->end_position == tail;
 		if (state != JOB_TAKEN && !has_ended)
 			continue;
@@ -273,7 +273,7 @@ static bool complete_lost(struct aspawn_queue *queue)
 	return lost;
 }
 
-/* A dead server may have published results, or disarmed the descriptor, and not have told of it. */
+/* A dead server may have published results, or disarmed the descriptor, without an announcement. */
 static void tell_of_lost(struct aspawn_queue *queue)
 {
 	const bool tells =
@@ -282,7 +282,7 @@ static void tell_of_lost(struct aspawn_queue *queue)
 	aspw_queue_announce(queue, tells ? queue->notify : -1, INT32_MAX);
 }
 
-/* Called with all signals blocked, so that no handler forks. */
+/* All signals are blocked, so that no handler forks. */
 static int recover_server(struct aspawn_queue *queue, bool restart)
 {
 	int r = aspw_queue_check(queue);
@@ -326,7 +326,7 @@ int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 		return r;
 	while ((r = recover_server(queue, restart)) == -PSYS_EBUSY && restart)
 		psys_nanosleep(&moment, NULL);
-	/* A submitter that found this thread here has left its job to it. */
+	/* A submitter that found this thread here has left the job to the thread. */
 	while (aspw_queue_is_orphaned(queue, false) &&
 	       __atomic_load_n(&queue->submitted, __ATOMIC_SEQ_CST) &&
 	       recover_server(queue, false) == 0)
@@ -382,18 +382,19 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 		in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct job_stack) +
 			 (capacity + (capacity + 31) / 32) * sizeof(uint32_t));
 	const size_t stride = (sizeof(struct job) + options->job_bytes + 63) & ~(size_t)63;
-	/* The command is copied to it: that of a job, or a prepared one and the job's arguments. There each
-	 * action takes less than twice as much, and the arguments twice, for a shell. */
+	/* The stack holds a copy of the command: that of a job, or a prepared command and the job's
+	 * arguments. The copy takes less than twice as much for each action, and for a shell's
+	 * arguments. */
 	const size_t stack = in_units(4 * stride + OWN_COPY + CHILD_STACK + STACK_LOWEST +
 				      STACK_OWN + 2 * STACK_ALIGN + sizeof(struct control));
-	const uint64_t stacks = (uint64_t)stack * limit; /* less than 2^42; the jobs: 2^40 */
+	const uint64_t stacks = (uint64_t)stack * limit; /* stacks: less than 2^42; jobs: 2^40 */
 	const uint64_t total = first + (size_t)4 * QUEUE_UNIT + stacks + (uint64_t)stride * capacity;
 	const uint64_t places = (uint64_t)limit * QUEUE_UNIT;
 	const size_t size = (size_t)(places + total);
 
 	if (size != places + total)
 		return (void *)(intptr_t)-PSYS_ENOMEM;
-	/* The kernel may align it to less than 64 KiB, but to a page. */
+	/* The kernel may align the mapping to a page only, not to 64 KiB. */
 	char *at = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
 			     PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS | PSYS_MAP_NORESERVE, -1, 0);
 	if (PSYS_IS_ERROR(at))
@@ -425,7 +426,7 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	return queue;
 }
 
-/* An eventfd for *fd. */
+/* Opens an eventfd and stores it in *fd. */
 static int open_event(int *fd)
 {
 	*fd = aspw_descriptors_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
@@ -448,7 +449,7 @@ static int open_files(struct aspawn_queue *queue, uint64_t flags)
 	return queue_watch(queue->epoll, queue->notify, 0);
 }
 
-/* In a forked copy too. Of a negative one: no effect. */
+/* A forked copy of the process calls this too. close(-1) is harmless. */
 static void close_files(const struct aspawn_queue *queue)
 {
 	psys_close(queue->wake);
@@ -469,7 +470,7 @@ static int note_caller(struct aspawn_queue *queue)
 	queue->ignores_sigchld = !queue->is_local &&
 				 psys_rt_sigaction(PSYS_SIGCHLD, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
 				 old->handler == PSYS_SIG_IGN;
-	/* The server needs up to four for each job. */
+	/* The server needs up to four descriptors for each job. */
 	queue->raises_files = !queue->is_local &&
 			      psys_getrlimit(PSYS_RLIMIT_NOFILE, &queue->files) >= 0 &&
 			      queue->files.rlim_cur < queue->limit * 4 + 32 &&
@@ -505,7 +506,7 @@ int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_opti
 
 /* --- the end -------------------------------------------------------------------------------- */
 
-/* Waits until the server has ended. One that is stopped goes on, and one that hangs is killed. */
+/* Waits for the server's end. A stopped server is continued, and a server that hangs is killed. */
 static void end_server(struct aspawn_queue *queue)
 {
 	const int64_t deadline = aspw_deadline_in(2000);
@@ -527,7 +528,7 @@ int aspawn_queue_close(struct aspawn_queue *queue)
 		return r;
 	if (r == 0) {
 		__atomic_store_n(&queue->closing, 1, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&queue->asleep, 1, __ATOMIC_SEQ_CST); /* certainly */
+		__atomic_store_n(&queue->asleep, 1, __ATOMIC_SEQ_CST); /* so that wake writes */
 		aspw_queue_wake(queue);
 		if (queue->is_local)
 			aspw_server_run(queue, UNTIL_CLOSED, INT64_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes out of a queue: results, waits, counts, and the requests to end jobs. */
+/* This file has results, waits, counts, and the requests to end jobs. */
 #include <syscall/string.h>
 
 #include "../spawn/deadline.h"
@@ -43,8 +43,8 @@ IN_SERVER void aspw_queue_announce(struct aspawn_queue *queue, int notify, int c
 		psys_write(notify, &one, sizeof one);
 }
 
-/* Makes the descriptor of aspawn_queue_fd() unreadable; the next batch makes it readable again. A copy
- * that a handler has forked gives back what it has taken from its caller. */
+/* Makes the descriptor of aspawn_queue_fd() unreadable until the next batch. If a handler has
+ * forked, the copy writes back the count that was its parent's. */
 static void rearm_fd(struct aspawn_queue *queue)
 {
 	uint64_t count;
@@ -57,7 +57,7 @@ static void rearm_fd(struct aspawn_queue *queue)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* before the caller looks for results */
 }
 
-/* Returns true if no job waits or runs; and, if all_taken, all results are taken. */
+/* Returns true if no job waits or runs and, with all_taken, all results are taken. */
 static bool is_idle(const struct aspawn_queue *queue, bool all_taken)
 {
 	const struct ring *ended = &queue->ended;
@@ -71,7 +71,7 @@ static int take_results(struct aspawn_queue *queue, const struct aspawn_result *
 	int taken = 0;
 
 	while (taken < count) {
-		/* Acquire: a tail older than this head would look like a result. */
+		/* The load must acquire: a tail older than this head would look like a result. */
 		uint32_t at = __atomic_load_n(&ended->head, __ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&ended->tail, __ATOMIC_ACQUIRE) == at)
 			break;
@@ -84,13 +84,13 @@ static int take_results(struct aspawn_queue *queue, const struct aspawn_result *
 		__atomic_store_n(&job->state, JOB_HELD, __ATOMIC_RELAXED);
 		results[taken++] = &job->result;
 	}
-	/* After the last one other waiters have nothing to wait for. */
+	/* After the last result other waiters have nothing to wait for. */
 	if (taken > 0 && __atomic_load_n(&queue->waiters, __ATOMIC_SEQ_CST) && is_idle(queue, true))
 		aspw_queue_announce(queue, -1, INT32_MAX);
 	return taken;
 }
 
-/* The second is for a sandbox that does not clear the word at the server's end. */
+/* A sandbox may not clear the word at the server's end, so each sleep ends after a second. */
 static void sleep_on_events(struct aspawn_queue *queue, int seen, int64_t deadline)
 {
 	static const struct psys_timespec second = { 1, 0 }, moment = { 0, 1000000 };
@@ -103,8 +103,8 @@ static void sleep_on_events(struct aspawn_queue *queue, int seen, int64_t deadli
 		psys_nanosleep(&moment, NULL);
 }
 
-/* Serves a local queue, unless another thread does: then sleeps until that has ended a job, or
- * stops to serve. */
+/* Serves a local queue. If another thread serves, sleeps until that thread ends a job or stops to
+ * serve. */
 static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until until,
 			   int64_t deadline)
 {
@@ -122,7 +122,7 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 	}
 }
 
-/* The result of a call during which a signal handler may have forked. */
+/* Returns result, or an error in a copy that a signal handler has forked during the call. */
 static int queue_unless_copied(const struct aspawn_queue *queue, int result)
 {
 	const int r = aspw_queue_check(queue);
@@ -130,7 +130,7 @@ static int queue_unless_copied(const struct aspawn_queue *queue, int result)
 	return r < 0 ? r : result;
 }
 
-/* Takes results. Returns 0 at the end of the time; without a place for results 1 when no job waits or
+/* Takes results. Returns 0 at the end of the time; with results NULL, 1 when no job waits or
  * runs. */
 static int await_results(struct aspawn_queue *queue, const struct aspawn_result **results,
 			 int count, int64_t timeout_ms)
@@ -221,7 +221,7 @@ static void request_service(struct aspawn_queue *queue)
 	aspw_queue_tend(queue, queue_now(queue));
 }
 
-/* False: the job of this use of the place has ended. */
+/* Returns false if the job of this use of the place has ended. */
 static bool cancel_job(struct job *job, uint32_t use)
 {
 	const int state = __atomic_load_n(&job->state, __ATOMIC_ACQUIRE);

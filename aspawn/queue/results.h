@@ -7,8 +7,8 @@
 /* Puts an ended job, whose result is filled, into the ended ring. */
 void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end);
 
-/* Tells waiters that jobs have ended, at least count of them, or that there is nothing to wait for; and
- * those who poll, if notify is not negative. */
+/* Tells waiters of at least count ended jobs, or that there is nothing to wait for. Unless notify
+ * is negative, a write there tells callers that poll. */
 void aspw_queue_announce(struct aspawn_queue *queue, int notify, int count);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event loop of the server, or of a thread that serves a local queue.
+ * This is the event loop of the server, or of a thread that serves a local queue.
  *
- * It learns of the end of a job by its pidfd. Before Linux 5.3 there is none, and it looks at all jobs
- * each 5 milliseconds.
+ * A job's pidfd tells the loop of the job's end. Before Linux 5.3 jobs have no pidfd, and the loop
+ * looks at all of them every 5 milliseconds.
  */
 #include <syscall/string.h>
 
@@ -16,13 +16,13 @@
 #include "results.h"
 #include "server.h"
 
-/* What epoll reports: a job's number and the kind of its event, or one of these. */
+/* Epoll reports a job's number and the kind of an event, or a value below. */
 enum { OF_WAKE = 0x7ffffff0, OF_LIFE, OF_CALLER };
 
 enum {
 	EVENTS = 64,
 	KCMP_VM = 1,
-	CHECK_MS = 3000,     /* does the caller still use this memory? */
+	CHECK_MS = 3000,     /* to check that the caller uses this memory */
 	TICK_NS = 5000000,   /* for children that epoll cannot watch */
 	RETRY_NS = 50000000, /* after a shortage, unless a job ends before */
 };
@@ -97,7 +97,7 @@ static IN_SERVER void server_drop(struct aspawn_queue *queue, struct job *job)
 	aspw_job_finish(queue, job);
 }
 
-/* Those that are cancelled; all: at once, as the queue is closed. */
+/* Ends the cancelled jobs. With all it ends every job at once, as the queue is closed. */
 static IN_SERVER void server_end_jobs(struct aspawn_queue *queue, bool all)
 {
 	struct job *job, *next;
@@ -152,13 +152,13 @@ static IN_SERVER void server_see_cancels(struct aspawn_queue *queue)
 
 /* --- ends ------------------------------------------------------------------------------- */
 
-/* False: an event of the same batch has ended the job. */
+/* Returns false if an event of the same batch has ended the job. */
 static IN_SERVER bool is_running(const struct job *job)
 {
 	return __atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN && job->stack;
 }
 
-/* Asks for what epoll does not tell; all: of all jobs. */
+/* Looks for events of which epoll does not tell; with all, of all jobs. */
 static IN_SERVER void server_look_at_jobs(struct aspawn_queue *queue, bool all)
 {
 	struct job *job, *next;
@@ -171,7 +171,7 @@ static IN_SERVER void server_look_at_jobs(struct aspawn_queue *queue, bool all)
 	}
 }
 
-/* Returns when to ring again. */
+/* Returns when to ring the tree's helper again. */
 static IN_SERVER int64_t server_ring(struct job *job, int64_t now)
 {
 	if (job->ring_at <= now) {
@@ -214,7 +214,7 @@ static IN_SERVER void server_lose_caller(struct aspawn_queue *queue)
 }
 
 /* Returns the text from the caller's state on, which is behind the last parenthesis
- * (proc_pid_stat(5)), or "" if it is not known. */
+ * (proc_pid_stat(5)), or "" if the state is unknown. */
 static IN_SERVER const char *server_caller_state(const struct aspawn_queue *queue, char text[512])
 {
 	const long length = psys_pread64(queue->server.caller_stat, text, 511, 0);
@@ -228,8 +228,9 @@ static IN_SERVER const char *server_caller_state(const struct aspawn_queue *queu
 	return text + at + 2;
 }
 
-/* True if the caller's main thread has no memory: it has ended, or is about to, but others have not. Its
- * address space is the 21st number from the state on. Without /proc reading that memory tells it. */
+/* Returns true if the caller's main thread has ended or is about to, and has no memory, while
+ * others live. The address space is the 21st number from the state on. Without /proc, a read of the
+ * memory tells. */
 static IN_SERVER bool server_caller_has_no_memory(const struct aspawn_queue *queue)
 {
 	char text[512], byte;
@@ -244,8 +245,8 @@ static IN_SERVER bool server_caller_has_no_memory(const struct aspawn_queue *que
 	return *at == '0';
 }
 
-/* A forked copy of the caller may hold the socket that would tell of the caller's exec, or may have shut it
- * down: that is believed only where kcmp() is not permitted. */
+/* A forked copy of the caller may hold the socket that would tell of the caller's exec, or may have
+ * shut the socket down. So a hang-up is believed only where kcmp() is not permitted. */
 static IN_SERVER void server_look_for_caller(struct aspawn_queue *queue, bool is_hung_up)
 {
 	const int64_t now = queue_now(queue);
@@ -254,7 +255,7 @@ static IN_SERVER void server_look_for_caller(struct aspawn_queue *queue, bool is
 		return;
 	queue->server.checked_at = now;
 	const int r = psys_kcmp(queue->server_pid, queue->caller_pid, KCMP_VM, 0, 0);
-	const int parent = psys_getppid(); /* negative: a filter forbids it */
+	const int parent = psys_getppid(); /* negative: a filter forbids the call */
 	if ((parent >= 0 && parent != queue->caller_pid) || (r < 0 && is_hung_up) ||
 	    (r > 0 && !server_caller_has_no_memory(queue)))
 		server_lose_caller(queue);
@@ -283,7 +284,7 @@ static IN_SERVER void server_see_event(struct aspawn_queue *queue, uint32_t numb
 	struct job *job = queue_job(queue, number);
 	if (is_running(job))
 		aspw_job_see(queue, job, kind);
-	/* A debugger has not let go of the ended process, which is readable until then: look by the clock. */
+	/* A debugger still holds the ended process, which stays readable: use the clock. */
 	if (kind == KIND_END && is_running(job) && !job->has_ended) {
 		queue_unwatch(queue->server.epoll, job->child.ended_fd);
 		queue->server.unpolled += !job->is_unpolled;
@@ -291,7 +292,7 @@ static IN_SERVER void server_see_event(struct aspawn_queue *queue, uint32_t numb
 	}
 }
 
-/* A program that a job has left, by its pidfd, has ended. */
+/* Reaps a program that a job has left. The pidfd tells of the program's end. */
 static IN_SERVER void server_reap_left(const struct aspawn_queue *queue, int pidfd)
 {
 	struct psys_siginfo info;
@@ -301,7 +302,7 @@ static IN_SERVER void server_reap_left(const struct aspawn_queue *queue, int pid
 	psys_close(pidfd);
 }
 
-/* Milliseconds, rounded up, without a 64-bit division, which would need a compiler's library. */
+/* Returns milliseconds, rounded up. A 64-bit division would need a compiler's library. */
 static IN_SERVER int server_ms(int64_t ns)
 {
 	if (ns <= 0)
@@ -326,9 +327,9 @@ static IN_SERVER int server_patience(struct aspawn_queue *queue, int64_t deadlin
 	return server_ms(first - now);
 }
 
-/* Sleeps until something happens. A submission that came before asleep was set is seen here; the
- * submitter of a later one sees asleep. Returns false in a copy of a thread that serves a local queue,
- * which a signal handler has forked meanwhile. */
+/* Sleeps until something happens. A submission from before asleep was set is seen here; the
+ * submitter of a later job sees asleep. Returns false in a copy that a signal handler has meanwhile
+ * forked of a thread that serves a local queue. */
 static IN_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadline)
 {
 	struct psys_epoll_event events[EVENTS];
@@ -375,7 +376,7 @@ static IN_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadline)
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
-/* Kills all that runs. Those that wait are dropped: nobody will take their results. */
+/* Kills all running jobs, and drops the waiting jobs: nobody will take their results. */
 static IN_SERVER void server_see_closing(struct aspawn_queue *queue)
 {
 	struct server *server = &queue->server;
@@ -428,8 +429,8 @@ static IN_SERVER bool server_run(struct aspawn_queue *queue, enum until until, i
 	}
 }
 
-/* A thread of the caller handles signals while it sleeps only: elsewhere a copy that a handler forks
- * would start jobs a second time. */
+/* A thread of the caller handles signals only while it sleeps. Elsewhere a copy that a handler
+ * forks would start jobs a second time. */
 IN_SERVER bool aspw_server_run(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
 	struct psys_sigset mask;
@@ -443,7 +444,7 @@ IN_SERVER bool aspw_server_run(struct aspawn_queue *queue, enum until until, int
 	return goes_on;
 }
 
-/* -1: there is no /proc, or it is another pid namespace's. */
+/* Returns -1 if /proc is missing, or belongs to another pid namespace. */
 static IN_SERVER int server_open_stat(int pid)
 {
 	char path[32] = "/proc/", self[24] = "", number[24];
@@ -477,18 +478,18 @@ IN_SERVER int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER
 	if (r < 0 || queue->is_local)
 		return r;
 	const int caller = psys_pidfd_open(queue->caller_pid, 0);
-	/* In a pid namespace of its children's the server would be init, and end it. */
+	/* In a pid namespace for its children the server would be init, and would end it. */
 	if (psys_getppid() != queue->caller_pid)
 		return -PSYS_EOPNOTSUPP;
-	queue_watch(server->epoll, caller, OF_CALLER); /* before Linux 5.3: not there */
+	queue_watch(server->epoll, caller, OF_CALLER); /* fails before Linux 5.3 */
 	server->caller_stat = server_open_stat(queue->caller_pid);
 	return psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, server->life, &messages);
 }
 
 /* --- its process --------------------------------------------------------------------- */
 
-/* Takes a descriptor table of the server's own, with nothing in it but what it needs, under the lowest
- * numbers: each job gets a copy of the table. The caller's numbers are above 2, so that 0 to 2 can keep
+/* Gives the server a descriptor table of its own, with only what the server needs, under the lowest
+ * numbers: each job gets a copy of the table. The caller's numbers are above 2, so 0 to 2 can keep
  * these descriptors while all others are closed. Then 0 to 2 are /dev/null. */
 static IN_SERVER int take_server_files(const struct aspawn_queue *queue, int fds[SERVER_FDS])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies a job into the queue's memory, in one pass: no lock, and no system call but for descriptors of
- * the caller's. */
+/* Copies a job into the queue's memory, in one pass. No lock is taken, and no system call is made
+ * except to send the caller's descriptors. */
 #include <syscall/string.h>
 
 #include "../action/action_info.h"
@@ -9,7 +9,7 @@
 
 enum {
 	ALL_JOB_FLAGS = ASPAWN_JOB_TAIL,
-	/* The other flags are of the handle, which a job does not have. */
+	/* The other flags concern the handle, which a job does not have. */
 	COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER |
 			ASPAWN_COMMAND_TREE_OR_GROUP | ASPAWN_COMMAND_INHERIT_SIGNALS,
 };
@@ -19,7 +19,7 @@ static bool is_null_or_default(int stream)
 	return stream == ASPAWN_STREAM_NULL || stream == ASPAWN_STREAM_DEFAULT;
 }
 
-/* As aspw_read_command(), of a job's. */
+/* Reads the command of a job as aspw_read_command() reads a command. */
 static int read_command_of_job(struct aspawn_command *to, const struct aspawn_command *from,
 			       struct aspawn_failure *failure)
 {
@@ -76,7 +76,7 @@ static int read_job(struct aspawn_job *to, const struct aspawn_job *from,
 	return 0;
 }
 
-/* Checks that each stream that the job has a use for is free for it. */
+/* Checks that the job uses only streams that the command leaves free. */
 static int check_streams_of_job(const struct aspawn_job *job, const struct aspawn_command *command,
 				struct aspawn_failure *failure)
 {
@@ -89,7 +89,8 @@ static int check_streams_of_job(const struct aspawn_job *job, const struct aspaw
 	return 0;
 }
 
-/* Other actions that need memory of their own do not, and a filter may forbid prctl(2) afterwards. */
+/* Other actions that need their own memory do not clear the signal at the parent's death, and a
+ * filter may forbid prctl(2) afterwards. */
 static bool changes_credentials(const struct aspawn_command *command)
 {
 	for (size_t i = 0; i < command->action_count; i++)
@@ -98,7 +99,8 @@ static bool changes_credentials(const struct aspawn_command *command)
 	return false;
 }
 
-/* A change of credentials clears the signal at the parent's death: set it again at the end. */
+/* A change of credentials clears the signal at the parent's death, so set the signal again at the
+ * end. */
 static void append_pdeathsig(struct arena *arena, struct aspawn_command *command)
 {
 	const size_t count = command->action_count;
@@ -113,7 +115,7 @@ static void append_pdeathsig(struct arena *arena, struct aspawn_command *command
 	command->action_count = count + 1;
 }
 
-/* Returns the place of size bytes, of which the last is for the NUL; NULL: not wanted. */
+/* Returns the place of size bytes, of which the last is for the NUL, or NULL if size is 0. */
 static char *place_output(struct arena *arena, struct job_output *output, size_t size)
 {
 	*output = (struct job_output){ .fd = -1, .size = size ? size - 1 : 0 };
@@ -158,7 +160,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 	};
 }
 
-/* As fill_command(), of a prepared command: only the arguments are copied. */
+/* Does for a prepared command what fill_command() does, but copies only the arguments. */
 static void refer_to_command(struct job *job, struct arena *arena, const struct job *other,
 			     char *const *argv)
 {
@@ -171,7 +173,7 @@ static void refer_to_command(struct job *job, struct arena *arena, const struct 
 		psys_memcpy(job->fds, other->fds, other->fd_count * sizeof *job->fds);
 }
 
-/* Fills the job: the command, its input and its outputs lie behind each other. other: a prepared
+/* Fills the job: the command, its input and its outputs lie behind each other. other is a prepared
  * command, or NULL. */
 static int fill_job(struct aspawn_queue *queue, struct job *job, const struct aspawn_job *from,
 		    struct aspawn_command *command, const struct job *other)
@@ -202,7 +204,7 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	return 0;
 }
 
-/* NULL: the number is no prepared command's. */
+/* Returns NULL if the number names no prepared command. */
 static struct job *find_prepared(const struct aspawn_queue *queue, int64_t prepared)
 {
 	struct job *job = queue_find(queue, prepared);
@@ -213,7 +215,7 @@ static struct job *find_prepared(const struct aspawn_queue *queue, int64_t prepa
 		       NULL;
 }
 
-/* Takes the lowest free place; NULL: there is none. */
+/* Takes the lowest free place. Returns NULL if there is none. */
 static struct job *take_place(struct aspawn_queue *queue)
 {
 	for (uint32_t number = 0; number < queue->capacity; number++) {
@@ -233,7 +235,7 @@ static struct job *take_place(struct aspawn_queue *queue)
 	return NULL;
 }
 
-/* Gives the place of a job that is too large for it back. */
+/* Gives back the place of a job that does not fit. */
 static int refuse_place(struct aspawn_queue *queue, struct job *job, struct aspawn_failure *failure)
 {
 	const bool has_room = job->fd_count > MOST_SENT;
@@ -285,12 +287,12 @@ static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *f
 	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
 	push_job(queue, job);
 	aspw_queue_wake(queue);
-	if (aspw_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
+	if (aspw_queue_is_orphaned(queue, false)) /* the server ended meanwhile: the job is lost */
 		aspw_queue_recover(queue, false);
 	return ticket;
 }
 
-/* aspw_queue_check(), of a call that stores what is invalid. */
+/* Checks the queue as aspw_queue_check(), and stores what is invalid. */
 static int check_submitter(const struct aspawn_queue *queue, struct aspawn_failure *failure)
 {
 	const int r = aspw_queue_check(queue);
