@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is reused by later spawns, so that a spawn maps nothing: stacks of children, and
- * scratch memory. An atomic exchange takes a scratch: no thread waits for another. No heap is
- * used here: a handler that interrupts malloc() may call fork(), which takes malloc's locks and
- * would wait for its own thread.
+ * Later spawns reuse the stacks of children and the scratch memory, so that a spawn maps nothing.
+ * An atomic exchange takes a scratch: no thread waits for another. No heap is used here: a handler
+ * that interrupts malloc() may call fork(), which takes malloc's locks and would wait for its own
+ * thread.
  */
 #include <pthread.h>
 #include <stdbool.h>

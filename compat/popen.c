@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* popen() and pclose(), without a shell where none is needed. */
+/* popen() and pclose(), which use a shell only where the command needs it */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -95,8 +95,8 @@ static int spawn_with_end(struct stream *stream, const char *command, int end, i
 	return error;
 }
 
-/* Called with the lock held. The caller's end is CLOEXEC until the stream is in the list;
- * otherwise a child of another thread could inherit it. */
+/* The thread holds the lock. The caller's end is CLOEXEC until the stream is in the list; otherwise
+ * a child of another thread could inherit this end. */
 static int open_stream(struct stream *stream, const char *command, const struct mode *mode)
 {
 	int ends[2];

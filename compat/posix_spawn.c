@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * posix_spawn(), posix_spawnp(), and the functions of file actions, whose list consists of
- * struct aspawn_action. Attribute objects stay the libc's and are read by the libc's functions, so
- * that their layout does not matter here.
+ * This file has posix_spawn(), posix_spawnp(), and the functions of file actions, whose list
+ * consists of struct aspawn_action. Attribute objects stay the libc's, and its functions read them,
+ * so that their layout does not matter here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "spawn.h"
 
-/* Functions that the headers of an older libc, or of musl, do not declare. */
+/* The headers of an older libc, or of musl, do not declare these functions. */
 int posix_spawn_file_actions_addchdir(posix_spawn_file_actions_t *list, const char *path);
 int posix_spawn_file_actions_addfchdir(posix_spawn_file_actions_t *list, int fd);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *list, int from);
@@ -35,7 +35,7 @@ int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t 
 
 /* --- file actions ---------------------------------------------------------- */
 
-/* Stored in the libc's opaque structure. All zero is an empty list. */
+/* The list is stored in the libc's opaque structure. All zero is an empty list. */
 struct file_actions {
 	struct aspawn_action *first;
 	size_t count, room;
@@ -158,7 +158,7 @@ int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *list, int 
 	return fd < 0 ? EBADF : add_action(list, action); /* fchdir() checks the upper limit */
 }
 
-/* The names of POSIX.1-2024 and newer libcs. */
+/* POSIX.1-2024 and newer libcs have these names. */
 int posix_spawn_file_actions_addchdir(posix_spawn_file_actions_t *list, const char *path)
 {
 	return posix_spawn_file_actions_addchdir_np(list, path);
@@ -185,8 +185,7 @@ int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *list, i
 
 /* --- attributes ------------------------------------------------------------ */
 
-/* Flags that older headers lack. SETCGROUP is rejected if the libc has no function to read its
- * attribute. */
+/* Older headers lack these flags. SETCGROUP is rejected if the libc cannot read the attribute. */
 #ifndef POSIX_SPAWN_SETCGROUP
 #define POSIX_SPAWN_SETCGROUP 0x100
 #endif
@@ -307,7 +306,7 @@ static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr,
 
 /* --- spawning --------------------------------------------------------------- */
 
-/* glibc sets errno too, and programs print it, though POSIX does not require it. */
+/* glibc sets errno too, and programs print errno, though POSIX does not require this. */
 static int with_errno(int error)
 {
 	if (error)
@@ -342,7 +341,7 @@ static int spawn_file(struct spawn spawn, const posix_spawn_file_actions_t *file
  * empty search path means. */
 static const char here[] = "";
 
-/* PATH of the caller, not of the new environment. */
+/* Returns the PATH of the caller, not of the new environment. */
 static const char *search_path(void)
 {
 	const char *path = getenv("PATH");

@@ -20,7 +20,7 @@
 
 /* --- words ------------------------------------------------------------------- */
 
-/* Bytes that no shell treats specially. Fewer are allowed in the first word, which could be an
+/* No shell treats these bytes specially. Fewer are allowed in the first word, which could be an
  * assignment, a job or a label. */
 static const char plain_first[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
@@ -86,7 +86,7 @@ static size_t split_line(char *text, char **argv)
 
 /* --- environment ---------------------------------------------------------------- */
 
-/* True for variables that shells read or change before they execute anything. */
+/* Returns true for variables that shells read or change before they execute anything. */
 static bool is_shell_variable(const char *name, size_t length)
 {
 	/* clang-format off */
@@ -110,11 +110,11 @@ static bool is_letter(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
 }
 
-/* Finds duplicate variables, of which a shell passes on only one. A hash table of the names, at
- * most half full. */
+/* Finds duplicate variables, of which a shell passes on only one. The names are in a hash table,
+ * which is at most half full. */
 enum { MOST_VARIABLES = 512, SLOTS = 2 * MOST_VARIABLES };
 struct seen {
-	uint16_t slots[SLOTS]; /* 1 + index in envp; 0: empty */
+	uint16_t slots[SLOTS]; /* 1 + index in envp, or 0 */
 };
 
 static bool is_first(struct seen *seen, char *const *envp, size_t index, size_t length,
@@ -153,7 +153,7 @@ static bool is_plain_environment(char *const *envp, size_t *count)
 	return true;
 }
 
-/* True if a shell would keep this PWD, because it names the current directory. */
+/* Returns true if a shell would keep this PWD, because PWD names the current directory. */
 static bool is_current_directory(const char *pwd, const char *directory)
 {
 	struct stat named, here;
@@ -190,7 +190,8 @@ static bool is_directory(const char *path)
 
 enum found { NOT_FOUND, EXECUTABLE, UNSURE };
 
-/* The execute permission of this user is not checked: if the exec fails, the shell reports it. */
+/* The execute permission of this user is not checked: if the exec fails, the shell reports the
+ * error. */
 static enum found check_file(const char *path)
 {
 	struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spawns a command line of system() or popen(), without a shell where none is needed. */
+/* Spawns a command line of system() or popen(), by a shell only if the line needs a shell. */
 #ifndef COMPAT_SHELL_H
 #define COMPAT_SHELL_H
 

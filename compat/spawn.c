@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A spawn that waits for the exec and returns its error. */
+/* This file has a spawn that waits for the exec and returns its error. */
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -64,7 +64,8 @@ int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
 	struct aspawn_action few[1 + FEW_ACTIONS], *actions = few;
 	struct aspawn_child child;
 
-	/* Before a program runs, as glibc does. EINVAL: the kernel has no such wait (Linux 5.4). */
+	/* As in glibc, this error comes before a program runs. EINVAL: the kernel has no such wait
+	 * (Linux 5.4). */
 	if (spawn->pidfd && psys_waitid(PSYS_P_PIDFD, INT32_MAX, NULL, PSYS_WEXITED | PSYS_WNOHANG,
 					NULL) == -PSYS_EINVAL)
 		return ENOSYS;

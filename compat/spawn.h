@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the drop-ins: a spawn that waits for the exec, and the memory for it. */
+/* The drop-ins share a spawn that waits for the exec, and the memory for the spawn. */
 #ifndef COMPAT_SPAWN_H
 #define COMPAT_SPAWN_H
 
@@ -11,17 +11,17 @@
 
 /* --- a section in which a thread spawns -------------------------------------- */
 
-/* The stacks of all children of the drop-ins. */
+/* the stacks of all children of the drop-ins */
 extern struct aspawn_pool aspawn_compat_stacks;
 
-/* Memory that is reused by later spawns. */
+/* memory that later spawns reuse */
 struct scratch {
 	void *memory;
 	size_t size;
 	bool taken;
 };
 
-/* All signals but SIGSYS, whose handler a filter may need. Stores the previous mask. */
+/* Blocks all signals but SIGSYS, whose handler a filter may need. Stores the previous mask. */
 static inline int block_signals(struct psys_sigset *before)
 {
 	struct psys_sigset set;
@@ -33,8 +33,8 @@ static inline int block_signals(struct psys_sigset *before)
 
 /*
  * From enter to leave the thread has all signals but SIGSYS blocked and owns the scratch memory: a
- * kept one, or section->own if all kept ones are in use. Signals are blocked because a handler
- * could call fork(): the child would mark the scratch as free and then go on to use it.
+ * kept scratch, or section->own if all kept scratches are in use. Signals are blocked because a
+ * handler could call fork(): the child would mark the scratch as free and then go on to use it.
  */
 struct section {
 	struct scratch *scratch, own;
@@ -45,8 +45,8 @@ struct section {
 int aspawn_compat_enter(struct section *section);
 void aspawn_compat_leave(struct section *section);
 
-/* Returns size bytes, aligned to a page and valid until the section ends, or NULL if there is no
- * memory. The next call may unmap the memory of the previous one. */
+/* Returns size bytes, aligned to a page and valid until the section ends, or NULL without memory.
+ * The next call may unmap the memory of the previous call. */
 void *aspawn_compat_scratch(struct section *section, size_t size);
 
 /* --- spawning ------------------------------------------------------------------ */
@@ -74,10 +74,10 @@ struct spawn {
  * meanwhile, and the thread is not cancelled.
  */
 int aspawn_compat_spawn(const struct spawn *spawn);
-/* The same within a section that the caller has entered. */
+/* Does the same within a section that the caller has entered. */
 int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn);
 
-/* waitpid(), repeated after EINTR. Returns the pid, or -1 with errno. */
+/* Repeats waitpid() after EINTR. Returns the pid, or -1 with errno. */
 pid_t aspawn_compat_wait(pid_t pid, int *status);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* system(), without a shell where none is needed. */
+/* system(), which uses a shell only where the command needs it */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -12,10 +12,10 @@
 
 #include "shell.h"
 
-/* While any thread is in system(), SIGINT and SIGQUIT are ignored, so that they end only the
- * child: the first caller ignores them, the last one restores the caller's dispositions. A thread
- * blocks all signals before it takes the lock: otherwise a handler could call fork(), which waits
- * for the lock of its own thread. */
+/* While any thread is in system(), SIGINT and SIGQUIT are ignored, and end only the child. The
+ * first caller ignores both signals, the last restores the caller's dispositions. A thread blocks
+ * all signals before it takes the lock: otherwise a handler could call fork(), which waits for the
+ * lock of its own thread. */
 static struct {
 	pthread_mutex_t lock;
 	int callers;

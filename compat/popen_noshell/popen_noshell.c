@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* popen_noshell(): a stream to or from a program, without a shell. */
+/* popen_noshell(): a stream to or from a program, without a shell */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,8 @@ static int start_command(pid_t *pid, const struct aspawn_command *command)
 static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 {
 	struct section section;
-	/* Duplicate the pipe first: its descriptor may be 0, 1 or 2, which later actions replace. */
+	/* Duplicate the pipe first: its descriptor may be 0, 1 or 2, which later actions
+	 * replace. */
 	struct aspawn_action actions[] = {
 		ASPAWN_SIGMASK(&section.mask),
 		ASPAWN_DUP2(program->end, program->reads),

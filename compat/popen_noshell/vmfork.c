@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* popen_noshell_vmfork(): a function in a child that shares the memory. */
+/* popen_noshell_vmfork(): a function in a child that shares the memory */
 #include <errno.h>
 
 #include <popen_noshell.h>

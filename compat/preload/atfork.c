@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread_atfork() of the preload, which is linked without startup files. The startup files would
- * add symbol lookups to the start of every program that loads the preload, and on many systems
- * they lack the note of shadow stacks, so the whole library would lack it. glibc's own
+ * The preload, which is linked without startup files, has its own pthread_atfork(). The startup
+ * files would add symbol lookups to the start of every program that loads the preload. On many
+ * systems they also lack the note of shadow stacks, so the whole library would lack it. glibc's
  * pthread_atfork() is a static function that needs the startup files.
  */
 #include <pthread.h>

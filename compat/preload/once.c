@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ASPAWN_PRELOAD=once: removes this library from LD_PRELOAD, so that the program's children do
- * not load it too.
+ * With ASPAWN_PRELOAD=once this library is removed from LD_PRELOAD, so that the program's children
+ * do not load the library too.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

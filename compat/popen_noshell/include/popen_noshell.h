@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream to or from a program, without a shell: the interface of popen_noshell,
- * for programs written for it.
+ * This is the interface of popen_noshell, for programs written for it: a stream to or from a
+ * program, without a shell.
  */
 #ifndef POPEN_NOSHELL_H
 #define POPEN_NOSHELL_H
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Filled in for pclose_noshell(). */
+/* filled in for pclose_noshell() */
 struct popen_noshell_pass_to_pclose {
 	FILE *fp;
 	pid_t pid;
