@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and messages of error numbers, without pointers, which would need relocations. */
+/* The names and messages of error numbers contain no pointers, which would need relocations. */
 #include <stdbool.h>
 
 #include <syscall/errno.h>
 #include <syscall/string.h>
 
-/* In one object, each name before its message. */
+/* One object has each name before its message. */
 static const struct strings {
 #define ERROR(name, message)     \
 	char name[sizeof #name]; \

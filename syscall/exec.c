@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search of execvp(3), without heap, environment or errno. */
+/* Searches as execvp(3) does, without heap, environment or errno. */
 #include <syscall/exec.h>
 #include <syscall/string.h>
 #include <syscall/syscall.h>
@@ -112,7 +112,7 @@ PSYS_UNINSTRUMENTED int psys_search_continue(struct psys_search *search, int res
 }
 
 /*
- * Executes /bin/sh path argv[1] ... The array is filled from its end, next to the used part of the
+ * Executes /bin/sh path argv[1] ... The array is filled from the end, next to the used part of the
  * stack: if the array is too large for the stack, the first write beyond hits the guard page.
  */
 static PSYS_UNINSTRUMENTED int exec_shell(const char *path, char *const argv[], char *const envp[])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Strings and bytes. The empty asm statement of each loop keeps compilers from replacing the loop
- * by a call of memcpy, memset or strlen, which do not exist here.
+ * This file has strings and bytes. The empty asm statement of each loop keeps compilers from
+ * replacing the loop by a call of memcpy, memset or strlen, which do not exist here.
  */
 #include <syscall/string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches the symbols of the vDSO's ELF image. Only where pointers have 64 bits: there its functions
- * are called as any in C, and times have the layout of struct psys_timespec. */
+/* Searches the symbols of the vDSO's ELF image, only where pointers have 64 bits. There the
+ * functions of the image are called as any in C, and times have the layout of struct
+ * psys_timespec. */
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 #include <syscall/vdso.h>
@@ -17,7 +18,7 @@ enum {
 	DT_STRSZ = 10,
 };
 
-/* The members of elf(5) that are needed here. */
+/* These are the members of elf(5) that are needed here. */
 struct vdso_header {
 	unsigned char ident[16];
 	uint16_t type, machine;
@@ -51,12 +52,13 @@ struct vdso {
 	uint64_t strings_size;
 };
 
-/* The image's address; 0: unknown. prctl() is for a root without /proc (Linux 6.4). */
+/* Returns the image's address, or 0 if the address is unknown. prctl() is for a root without /proc
+ * (Linux 6.4). */
 static uintptr_t find_vdso(void)
 {
 	uintptr_t words[AUXV_WORDS];
 	int fd = psys_openat(PSYS_AT_FDCWD, "/proc/self/auxv", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	long size = psys_read(fd, words, sizeof words); /* of a negative one: fails */
+	long size = psys_read(fd, words, sizeof words); /* fails if fd is negative */
 
 	psys_close(fd);
 	if (size <= 0)
@@ -101,7 +103,7 @@ static void read_dynamic(struct vdso *vdso)
 	}
 }
 
-/* False: there is no image that can be read. */
+/* Returns false if no image can be read. */
 static bool read_image(struct vdso *vdso)
 {
 	const uintptr_t image = sizeof image == 8 ? find_vdso() : 0;
