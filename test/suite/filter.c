@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Seccomp filters, as programs of classic BPF. */
+/* Seccomp filters, as programs of classic BPF */
 #include "filter.h"
 
 /* clang-format off */
@@ -125,7 +125,7 @@ static struct supervisor {
 	void (*see_any)(const struct psys_seccomp_data *call, bool may_wait);
 } supervisor;
 
-/* A thread without the filter, which reads the memory that the calls point to. */
+/* A thread without the filter runs this, and reads the memory that the calls point to. */
 static int supervise(void *arg)
 {
 	(void)arg;
@@ -164,7 +164,7 @@ static void watch_all(const long *numbers, size_t count,
 			JUMP(PSYS_BPF_JEQ, (uint32_t)numbers[i], (uint8_t)(count - i), 0);
 		filter[1 + i] = jump;
 	}
-	filter[1 + count] = count ? allow : notify; /* without numbers: all calls */
+	filter[1 + count] = count ? allow : notify; /* no numbers mean all calls */
 	filter[2 + count] = notify;
 	supervisor.decide = decide;
 	thread_start(&supervisor.thread, supervise, NULL);
@@ -229,7 +229,7 @@ void filter_hold(long nr, int *reached, int *go)
 	watch(nr, hold);
 }
 
-/* What may wait until another process does something; clones too. */
+/* These calls may wait until another process does something. So may clones. */
 static const long waiting_calls[] = {
 	PSYS_NR_waitid,          PSYS_NR_futex,
 	PSYS_NR_ppoll,           PSYS_NR_epoll_pwait,
@@ -328,7 +328,7 @@ void filter_trap(long nr)
 	install(filter, sizeof filter / sizeof filter[0], 0);
 }
 
-/* Offset of the result of a call in the context that a handler gets (struct ucontext). */
+/* The result of a call is at this offset in the context that a handler gets (struct ucontext). */
 #if defined(__x86_64__) && defined(__LP64__)
 enum { RESULT_AT = 40 + 13 * 8 };
 #elif defined(__aarch64__) && defined(__LP64__)

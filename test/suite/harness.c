@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The harness: runs the tests one by one and writes TAP. */
+/* The harness runs the tests one by one and writes TAP. */
 #include "harness.h"
 
 enum { STATUS_FAILED = 1, STATUS_SKIPPED = 77 };
@@ -9,7 +9,7 @@ static char own_path[PSYS_PATH_MAX];
 static bool is_init;
 static char run_name[2 * PSYS_DECIMAL_SIZE + 2]; /* "-" and two numbers */
 
-/* Shared by a test's process and the harness. */
+/* A test's process and the harness share this memory. */
 static struct report {
 	char skipped[120];
 } * report;
@@ -149,7 +149,7 @@ static bool run_and_report(const struct test *test, int number)
 	report->skipped[0] = '\0';
 	int status = run(test);
 	if (status < 0 && psys_getenv(environment, "SUITE_EMULATOR")) {
-		/* An emulator forks while its own threads run, which can deadlock. */
+		/* An emulator forks while its own threads run, and may deadlock. */
 		note("once more, time was up after seconds:", test->seconds);
 		status = run(test);
 	}
@@ -183,7 +183,7 @@ static int order(const struct test *a, const struct test *b)
 extern struct test *__start_suite_tests[], *__stop_suite_tests[];
 extern struct role *__start_suite_roles[], *__stop_suite_roles[];
 
-/* By file, then name: the order of linkers differs. */
+/* Sorts by file, then name, since the order of linkers differs. */
 static void sort_tests(void)
 {
 	for (struct test **a = __start_suite_tests; a < __stop_suite_tests; a++)
@@ -194,7 +194,7 @@ static void sort_tests(void)
 		}
 }
 
-/* argv[1], if given: a part of the test's name or of its file's. */
+/* Returns true if an argument is part of the test's name or of its file's, or without arguments. */
 static bool is_wanted(const struct test *test, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
@@ -210,7 +210,7 @@ static bool is_wanted(const struct test *test, int argc, char **argv)
 	return argc < 2;
 }
 
-/* The smallest alignment that mprotect accepts. */
+/* Returns the smallest alignment that mprotect accepts. */
 static size_t page_size(void)
 {
 	char *map = psys_mmap(NULL, 131072, PSYS_PROT_NONE, PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS,
@@ -298,7 +298,7 @@ static int run_role(int argc, char **argv)
 	return 125;
 }
 
-/* The init of a bare kernel, whose command line may name tests after "--". */
+/* Runs as the init of a bare kernel, whose command line may name tests after "--". */
 static _Noreturn void run_as_init(int argc, char **argv)
 {
 	psys_mount("proc", "/proc", "proc", 0, NULL);

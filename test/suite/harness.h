@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The harness of the test suite. The suite is one program that uses only the library, so it runs
- * with a libc, without one, under an emulator, and as the init of a bare kernel.
+ * The suite is one program that uses only the library, so the suite runs with a libc, without a
+ * libc, under an emulator, and as the init of a bare kernel.
  *
- * Each TEST runs in a process of its own. It fails if a CHECK fails, the process dies, or the time
- * limit passes. A ROLE is what the program does when a test executes it as a command.
+ * Each TEST runs in a process of its own. A test fails if a CHECK fails, the process dies, or the
+ * time limit passes. A ROLE is the program's work when a test executes the program as a command.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -28,7 +28,7 @@ struct role {
 	int (*run)(int argc, char **argv);
 };
 
-/* TEST(name) { ... }; TEST_SECONDS for a time limit other than 200 seconds. */
+/* TEST(name) { ... } has a time limit of 200 seconds, and TEST_SECONDS another. */
 #define TEST(name) TEST_SECONDS(name, 200)
 #define TEST_SECONDS(name, seconds)                                                     \
 	static void name(void);                                                         \
@@ -55,19 +55,19 @@ _Noreturn void check_failed(const char *file, int line, const char *what);
 void check_equal(const char *file, int line, const char *what, int64_t actual, int64_t expected);
 _Noreturn void skip(const char *reason);
 
-/* Skips the test if the call is refused: the kernel lacks it, or a filter forbids it, as those of
- * container engines do. */
+/* Skips the test if the call is refused: the kernel lacks the call, or a container's filter forbids
+ * it. */
 void need_call(long result, const char *reason);
 
-/* Prints a line of diagnostics: "# text number". */
+/* Prints the line of diagnostics "# text number". */
 void note(const char *text, int64_t number);
 
 /* Executes this program in a role. Returns only on failure. */
 ASPAWN_CHILD int exec_role(const char *role, const char *argument);
 
 /*
- * The file and argv that execute this program in a role. Under a user-mode emulator (its path is in
- * SUITE_EMULATOR) the file is the emulator.
+ * These are the file and argv that execute this program in a role. Under a user-mode emulator
+ * (whose path is in SUITE_EMULATOR) the file is the emulator.
  */
 struct self {
 	const char *file;
@@ -88,12 +88,12 @@ static inline ASPAWN_CHILD uintptr_t address_of(const volatile void *object)
 }
 
 /*
- * What a test makes in /tmp is called "aspawn-" and something, to which this appends what no test
- * beside it has, also in another pid namespace. The harness removes what a test has left.
+ * Appends to the path a name that no other test has, also in another pid namespace. What a test
+ * makes in /tmp begins with "aspawn-", and the harness removes what is left.
  */
 void append_own_name(char *path);
 
-/* Milliseconds, for what happens soon on an idle machine. */
+/* in milliseconds, for what happens soon on an idle machine */
 enum { LONG = 100000 };
 
 /* Returns count, or a fiftieth of it on a bare kernel and with SUITE_QUICK: emulated
@@ -102,7 +102,7 @@ int scaled(int count);
 
 /* --- helpers of tests ----------------------------------------------------- */
 
-/* Reaps a child. Returns its exit status, or 128 + the signal that killed it. */
+/* Reaps a child. Returns the exit status, or 128 + the signal that killed the child. */
 int reap(int pid);
 
 /* Kills a child in the role "lingers", which must still be running. */
@@ -111,36 +111,37 @@ void kill_lingering(int pid);
 /* fork(2) */
 int fork_child(void);
 
-/* Skips the test if this program lies where only its user can reach it: another user cannot
- * execute it in a role. */
+/* Skips the test if only this program's user can reach the program: another user cannot execute it
+ * in a role. */
 void need_others_to_reach_program(void);
 
-/* A user that has no processes but this test's: their number is limited by user. */
+/* Returns a user whose processes are only this test's: the kernel limits their number by user. */
 unsigned own_user(void);
 
 /*
- * A thread that a libc does not know: fn runs on a stack of its own, without a thread pointer of its
- * own. join waits for its end.
+ * A libc does not know this thread: fn runs on its own stack, without its own thread pointer. join
+ * waits for the thread's end.
  */
 struct thread {
-	int tid; /* a futex: cleared by the kernel when the thread ends */
+	int tid; /* a futex, which the kernel clears when the thread ends */
 	void *stack;
 };
 void thread_start(struct thread *thread, int (*fn)(void *), void *arg);
 void thread_join(struct thread *thread);
 
-/* Ends the main thread alone, while another runs fn, which does not return. That calls the second
- * function first. */
+/* Ends the main thread alone, while another thread runs fn, which does not return. fn calls the
+ * second function first. */
 _Noreturn void end_main_thread(int (*fn)(void *));
 void await_end_of_main_thread(void);
 
 /* Makes a directory in /tmp and changes to it. */
 void enter_own_directory(void);
 
-/* Removes the files of this directory whose names begin and end so, and what is in them. */
+/* Removes the files of this directory whose names have this begin and end, and what is in them. */
 void remove_files(const char *directory, const char *begin, const char *end);
 
-/* Makes a control group "aspawn-test-...", or skips the test. Of version 1 with a controller. */
+/* Makes a control group "aspawn-test-...", or skips the test. With a controller the group is of
+ * version 1. */
 struct cgroup {
 	char root[64], path[128];
 	int fd; /* of its directory */
@@ -148,7 +149,7 @@ struct cgroup {
 void make_cgroup(struct cgroup *group);
 void make_cgroup_of(struct cgroup *group, const char *controller);
 void remove_cgroup(struct cgroup *group);
-/* Removes what the test of this process has left of such groups, with what runs there. */
+/* Removes the control groups that the test of this process has left, with what runs there. */
 void remove_lost_cgroups(int pid, const char *run_name);
 /* Writes to a file of the directory. Returns 0, or a negative error number. */
 int write_to_cgroup(int directory, const char *file, const char *text);
@@ -178,7 +179,7 @@ ASPAWN_CHILD uintptr_t get_disposition(int signal);
 ASPAWN_CHILD struct psys_sigset get_mask(void);
 bool same_mask(struct psys_sigset a, struct psys_sigset b);
 
-/* Spawns with defaults, or fails the test. */
+/* Spawns with defaults, or fails the test */
 int spawn(struct Stack_t *stack, aspawn_fn fn, void *arg, int *pid);
 int spawn_without_pipe(struct Stack_t *stack, aspawn_fn fn, void *arg);
 
@@ -187,7 +188,7 @@ ASPAWN_CHILD int child_returns(void *status, int fd, void *mask, void *data, siz
 ASPAWN_CHILD int child_execs_role(void *role, int fd, void *mask, void *data, size_t length);
 ASPAWN_CHILD int child_waits(void *gate, int fd, void *mask, void *data, size_t length);
 
-/* A gate between processes that share memory, or threads. */
+/* A gate for processes that share memory, or for threads */
 ASPAWN_CHILD void gate_wait(int *gate);
 void gate_open(int *gate);
 

@@ -53,7 +53,7 @@ static int kills_the_child(void *killed)
 	if (pid)
 		psys_kill(pid, PSYS_SIGKILL);
 	*(int *)killed = pid;
-	if (pid) /* until it has ended; it is not reaped */
+	if (pid) /* wait for the child's end, without reaping */
 		psys_waitid(PSYS_P_PID, pid, NULL, (int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WALL),
 			    NULL);
 	gate_open(&go);

@@ -94,7 +94,7 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 	return seen;
 }
 
-/* Prints what was observed, before a check fails. */
+/* Prints the observation before a check fails. */
 static void report(const struct observation *seen, const char *what)
 {
 	note(what, seen->result);
@@ -218,7 +218,8 @@ static void show_groups(void)
 	}
 }
 
-/* 100 if SIGHUP is ignored, 20 if a signal is blocked, and 1 for each other that is ignored. */
+/* Returns 100 if SIGHUP is ignored, 20 if a signal is blocked, and 1 for each other ignored
+ * signal. */
 static int count_inherited(void)
 {
 	struct psys_sigset mask = get_mask(), none;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that run this program to observe the effects of their actions. */
+/* Commands run this program, and show the effects of their actions. */
 #ifndef OBSERVE_H
 #define OBSERVE_H
 
@@ -8,7 +8,7 @@
 #include "way.h"
 
 struct observation {
-	int result; /* of aspawn_run(): -ECANCELED if an action or another step has failed */
+	int result; /* of aspawn_run(); -ECANCELED if an action or another step has failed */
 	int status;
 	int outcome; /* enum aspawn_outcome */
 	int mode;    /* enum aspawn_clone_mode */
@@ -29,7 +29,8 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 void check_shows(const char *file, int line, const char *text, const char *what,
 		 const struct aspawn_action *actions, size_t count);
 
-/* CHECK_FAILS(step, error, action, ...): checks that this step fails with this error (positive). */
+/* CHECK_FAILS(step, error, action, ...) checks that the step fails with error, which is
+ * positive. */
 #define CHECK_FAILS(step, error, ...)                                    \
 	do {                                                             \
 		const struct aspawn_action actions_[] = { __VA_ARGS__ }; \
@@ -45,11 +46,11 @@ static const unsigned char of_servers[] = { PSYS_SIGPIPE, PSYS_SIGXFSZ, PSYS_SIG
 
 bool is_emulated(void);
 
-/* True if the test may mount in a namespace of its own: as root, and if "/" is a mount, which it is
- * not after a chroot. */
+/* Returns true if the test may mount in a namespace of its own: as root, and if "/" is a mount,
+ * unlike after a chroot. */
 bool may_mount(void);
 
-/* Returns a command that runs this program in a role; the command points to *self. */
+/* Returns a command to run this program in a role. The command points to *self. */
 struct aspawn_command command_in_role(struct self *self, const char *role, const char *argument);
 
 /* Starts the command, or fails the test; pool NULL: the command's. */
@@ -61,7 +62,7 @@ const struct Stack_t *stack_of(struct aspawn_child *child);
 /* Waits for the exec. Returns 0, or the negative error of the failure. */
 int why_not_started(struct aspawn_child *child);
 
-/* Waits for the child's end, and checks its status, as wait(2) stores it. aspawn_wait() may return
+/* Waits for the child's end, and checks the status as wait(2) stores it. aspawn_wait() may return
  * -ECANCELED only with exit 127 or a signal. */
 void check_ends(struct aspawn_child *child, int expected);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues: what their tests have in common. */
+/* What the tests of queues have in common */
 #ifndef QUEUES_H
 #define QUEUES_H
 
@@ -7,7 +7,7 @@
 
 #include "observe.h"
 
-enum { KEPT = 4097 }; /* for out_size: with the NUL */
+enum { KEPT = 4097 }; /* for out_size, with the NUL */
 
 /* Skips the test where no process can share memory. */
 struct aspawn_queue *open_queue(const struct aspawn_queue_options *options);
@@ -19,7 +19,7 @@ int64_t submit(struct aspawn_queue *queue, struct aspawn_job job, const char *ro
 int64_t submit_command(struct aspawn_queue *queue, struct aspawn_job job,
 		       const struct aspawn_command *command);
 
-/* The next result, which must come. */
+/* Returns the next result, which must come. */
 const struct aspawn_result *next_result(struct aspawn_queue *queue);
 void give_back(struct aspawn_queue *queue, const struct aspawn_result *result);
 
@@ -31,10 +31,10 @@ bool exists(int pid);
 /* The letter of proc_pid_stat(5): 'S' asleep, 'T' stopped, 'Z' a zombie; 0 without it. */
 char state_of(int pid);
 
-/* True when the process has ended; it may be a zombie that another reaps. */
+/* Returns true when the process has ended, also as a zombie for another process. */
 bool ends_soon(int pid);
 
-/* The process of the server: the parent of a job. */
+/* Returns the pid of the server, which is the parent of a job. */
 int server_of(struct aspawn_queue *queue);
 
 #endif

@@ -37,7 +37,7 @@ void need_others_to_reach_program(void)
 		skip("another user cannot reach the program");
 }
 
-/* As a user namespace often has 65536 users. */
+/* A user namespace often has 65536 users, so the number is below. */
 unsigned own_user(void)
 {
 	return 10000 + (unsigned)psys_getpid() % 50000;
@@ -179,7 +179,7 @@ void enter_own_directory(void)
 	CHECK_EQUAL(psys_chdir(path), 0);
 }
 
-/* The whole of a small file, with a NUL; -1 without it. */
+/* Reads the whole of a small file, and adds a NUL. Returns the length without the NUL, or -1. */
 static long read_file(const char *path, char *text, size_t size)
 {
 	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
@@ -274,7 +274,7 @@ bool memory_is_shared(void)
 
 /* ---------------------------------------------------------------- signals */
 
-/* Two of them each time: QEMU 7.2 takes one to be longer on riscv and loongarch. */
+/* QEMU 7.2 on riscv and loongarch takes the structure to be longer, so there are two. */
 
 void set_handler(int signal, void (*handler)(int))
 {

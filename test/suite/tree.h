@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Trees: what their tests have in common. */
+/* What the tests of trees have in common */
 #ifndef TREE_TESTS_H
 #define TREE_TESTS_H
 
 #include "private.h"
 
-/* A tree that runs this program in a role; std_out is a pipe, whose other end all of the tree has. */
+/* Makes a tree that runs this program in a role. std_out is a pipe, whose other end the whole tree
+ * has. */
 struct aspawn_command tree_command(struct self *self, const char *role, const char *argument);
 
 /* Skips the test where the kernel has no lists of children, or no process can share memory. */
@@ -14,7 +15,7 @@ void need_lists(void);
 /* Waits until nothing has the pipe's other end. Closes the pipe. */
 void check_all_have_ended(int fd, int timeout_ms);
 
-/* Waits until the program, or what descends from it, has written so many bytes. */
+/* Waits until the program, or its descendants, have written this many bytes. */
 void await_bytes(int fd, int count);
 
 #endif

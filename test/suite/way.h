@@ -5,7 +5,7 @@
 
 #include <aspawn/command.h>
 
-/* Beside flags of the command these set its owner and memory. */
+/* These set the owner and memory of a command, beside its flags. */
 #define WAY_PRIVATE (UINT64_C(1) << 61)
 #define WAY_SUSPENDED (UINT64_C(1) << 62)
 #define WAY_COPIED (UINT64_C(1) << 63)
