@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every call of the table, once: with a known result, or with an invalid argument and its error. If
- * the kernel lacks the call it returns ENOSYS, which is counted.
+ * Makes every call of the table once, with a known result, or with an invalid argument and its
+ * error. A call that the kernel lacks returns ENOSYS, and is counted.
  */
 #include "harness.h"
 
@@ -667,7 +667,7 @@ static void architectures(void)
 #endif
 }
 
-/* Calls that end the test or the machine, or that the harness makes anyway. */
+/* These calls would end the test or the machine, or the harness makes them anyway. */
 static bool is_left_out(const char *name)
 {
 	static const char *const left_out[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What compilers keep in registers across a system call is there afterwards: more values live across
- * each stub than there are registers, so that each register that the stub does not list as clobbered
- * holds one. These tests fail if a kernel changes one more register, or if a list lacks one that the
- * kernel changes. User-mode emulators change fewer than kernels.
+ * Values that compilers keep in registers across a system call are there afterwards. More values
+ * live across each stub than there are registers, so that each register missing in the stub's list
+ * of clobbers holds a value. These tests fail if a kernel changes one more register, or if a list
+ * lacks a register that the kernel changes. User-mode emulators change fewer than kernels.
  */
 #include "harness.h"
 
@@ -20,7 +20,7 @@
 #define CALL6(nr) psys_call6(nr, 1, 2, 3, 4, 5, 6)
 #define CALL7(nr) psys_call7(nr, 1, 2, 3, 4, 5, 6, 7)
 
-/* Volatile, as compilers could make a constant anew. */
+/* The seed is volatile, as compilers could make a constant anew. */
 static volatile long seed = 0x5a5a5a01;
 
 #define FILL_LONG(i)                   \
@@ -30,7 +30,7 @@ static volatile long seed = 0x5a5a5a01;
 	__asm__ volatile("" : "+r"(kept##i)); \
 	lost += kept##i != seed + 257 * i;
 
-/* Functions that return how many of 32 values are lost. They call no other function: across a
+/* These functions return how many of 32 values are lost. They call no other function: across a
  * function's call a compiler would keep the values in memory all the time. */
 #define KEEPER(name, count, BEGIN, FILL, COUNT, END)              \
 	static __attribute__((noinline)) int name##count(long nr) \
@@ -59,7 +59,8 @@ static volatile long seed = 0x5a5a5a01;
 			long) = { name##0, name##1, name##2, name##3,             \
 				  name##4, name##5, name##6, KEPT_BY_7(name) };
 
-/* Makes a call that does nothing, and one that lets a process run whose registers hold others. */
+/* Makes a call that does nothing, and a call that lets a process with other values in the registers
+ * run. */
 static void check_keepers(int (*const *keepers)(long nr))
 {
 	int other = fork_child();
@@ -116,7 +117,7 @@ TEST(stubs_keep_floats)
 }
 #endif
 
-/* Vectors of 128 bits that each processor of the target has. */
+/* Each processor of the target has these vectors of 128 bits. */
 #if defined(__SSE2__) || defined(__aarch64__)
 #define SHORT_VECTOR FLOAT
 #elif defined(__ALTIVEC__)
@@ -141,7 +142,7 @@ TEST(stubs_keep_vectors_of_128_bits)
 }
 #endif
 
-/* The registers of a product, which compilers keep one at a time. */
+/* These are the registers of a product, of which compilers keep one at a time. */
 #if defined(__mips__) && __mips_isa_rev < 6
 #define FILL_LO           \
 	long kept = seed; \
@@ -158,7 +159,7 @@ TEST(stubs_keep_products)
 }
 #endif
 
-/* Vectors whose size the processor has: SVE's and RISC-V's. Each byte is 1. */
+/* The processor decides the size of these vectors, SVE's and RISC-V's. Each byte is 1. */
 #if defined(__clang__) && defined(__aarch64__)
 #define HAS_VECTORS (psys_prctl(51 /* PR_SVE_GET_VL */, 0, 0, 0, 0) >= 0)
 #define VECTORS __attribute__((target("+sve")))
@@ -169,7 +170,7 @@ TEST(stubs_keep_products)
 #define STORE_VECTOR(i)                                                        \
 	__asm__ volatile("str %0, [%1]" : : "w"(kept##i), "r"(at) : "memory"); \
 	at += size;
-/* A bit for each byte of a vector. */
+/* A predicate has a bit for each byte of a vector */
 #define FILL_PREDICATE(i)   \
 	__SVBool_t kept##i; \
 	__asm__ volatile("ptrue %0.b" : "=Upa"(kept##i));

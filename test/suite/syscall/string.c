@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The freestanding helpers: strings, numbers, error names, the search of PATH. */
+/* Tests of the freestanding helpers: strings, numbers, error names, the search of PATH */
 #include <aspawn/command.h>
 
 #include "harness.h"
@@ -141,7 +141,7 @@ TEST(an_empty_path_component_is_the_current_directory)
 	CHECK_EQUAL(psys_strcmp(candidates("relative", "ls"), "relative/ls "), 0);
 }
 
-/* A page that faults follows the buffer. */
+/* The page behind the buffer faults. */
 TEST(a_path_of_maximum_length_does_not_overflow)
 {
 	enum { page = 65536, most = 99 };
@@ -308,7 +308,7 @@ TEST(execvpe_skips_a_directory_that_is_too_long)
 	remove_directory(directory);
 }
 
-/* The inline functions of unprefixed.h. */
+/* This uses the inline functions of unprefixed.h. */
 TEST(unprefixed_names_work)
 {
 	const char *path = "/bin:/usr/bin";
@@ -378,7 +378,7 @@ TEST(a_search_has_the_candidates_of_execvp)
 	CHECK_EQUAL(error, -PSYS_ENAMETOOLONG);
 }
 
-/* As for a command whose actions change the directory. */
+/* A command whose actions change the directory does this. */
 TEST(a_search_puts_a_directory_before_relative_candidates)
 {
 	char buffer[32] = "/was/here/";

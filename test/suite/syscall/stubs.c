@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The register-level calls: arguments, results, errors. */
+/* Tests of the register-level calls' arguments, results, errors */
 #include "filter.h"
 
 static long call(int count)
@@ -24,7 +24,7 @@ static long call(int count)
 	}
 }
 
-/* In a process of its own, as a filter cannot be removed. */
+/* The checks run in another process, as a filter cannot be removed. */
 static void check_arguments(int count)
 {
 	int pid = fork_child();
@@ -134,7 +134,7 @@ static ASPAWN_CHILD __attribute__((noinline)) int thunk_child(void *arg)
 	return 42;
 }
 
-/* A stack top that is not aligned, as far as clone(2) may be given one. */
+/* The top of the stack is not aligned, as far as clone(2) accepts this. */
 TEST(clone_thunk_aligns_calls_and_exits)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -170,7 +170,7 @@ TEST(clone_thunk_has_its_arguments_in_order)
 	CHECK_EQUAL(child_tid, 0);
 }
 
-/* In shared memory, as an emulator stores both ids in the child. */
+/* The memory is shared, as an emulator stores both ids in the child. */
 TEST(clone_thunk_stores_the_ids)
 {
 	static char stack[65536] __attribute__((aligned(16)));

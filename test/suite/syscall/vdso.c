@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of the vDSO. */
+/* Tests of the vDSO's functions */
 #include <syscall/vdso.h>
 
 #include "filter.h"
@@ -22,7 +22,8 @@ static void check_clock(psys_clock_fn function, int clock)
 	}
 }
 
-/* Skips the test unless the kernel, or the emulator, has given this process a vDSO that is read. */
+/* Skips the test unless the kernel or emulator has given this process a vDSO that the library
+ * reads. */
 static void need_vdso(void)
 {
 	uintptr_t words[128] = { 0 };

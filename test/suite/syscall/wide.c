@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wrappers that differ by architecture: 64-bit arguments, which take two registers on 32-bit
+ * Some wrappers differ by architecture: 64-bit arguments, which take two registers on 32-bit
  * architectures (aligned or not, high or low half first, the last argument first), times beyond
- * 2038, and structures of which the kernel has two versions.
+ * 2038, and structures with two versions in the kernel.
  */
 #include "harness.h"
 
