@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* By which calls the caller and its helper try to begin a child, for each wish of decide.c and
- * where a filter refuses some of them: what attempts.h lists. */
+/* attempts.h lists by which calls the caller and its helper try to begin a child, for each wish of
+ * decide.c, and where a filter refuses some calls. */
 #include "filter.h"
 #include "pattern.h"
 #include "tree.h"
@@ -8,8 +8,8 @@
 /*
  * A call is who makes it, c or h for the caller or its helper; 3, 2 or x for clone3, clone and the
  * execveat of the image; and what it asks for: M shared memory, V suspension, F the descriptor
- * table, P the caller as parent, G a cgroup, R no zombie, + a SIGCHLD at the end. A refused one
- * ends with "!". Last comes how the child was cloned, or why there is none.
+ * table, P the caller as parent, G a cgroup, R no zombie, + a SIGCHLD at the end. A refused call
+ * ends with "!". The last word says how the child was cloned, or why there is no child.
  */
 static const struct {
 	uint64_t flag;
@@ -23,7 +23,7 @@ enum who { BY_ANY, BY_CALLER, BY_HELPER };
 enum { MOST_RULES = 2, ALL = 0 };
 
 struct rule {
-	long nr; /* ALL: of either clone */
+	long nr; /* ALL means either clone */
 	enum who who;
 	uint64_t set, clear; /* flags that the call has, and has not */
 	int error;
@@ -117,8 +117,8 @@ static int see(const struct seen_call *call)
 	return error;
 }
 
-/* The letters of a command: its owner, memory, what it closes, what it needs memory for, its
- * cgroup, and how many descriptors the caller has. */
+/* The letters of a command say its owner, memory, what it closes, why it needs memory, its cgroup,
+ * and how many descriptors the caller has. */
 enum { OWNER, MEMORY, CLOSES, ACTS, GROUP_OF, DESCRIPTORS, WISHES };
 static const char *const wishes[] = { "cptd", "sfc", "-fb", "-uc", "-jn", "fm" };
 
@@ -154,7 +154,7 @@ static struct aspawn_command command_of(const int *wish, int group, struct aspaw
 	return command;
 }
 
-/* The command fails, at the latest as there is no such program. */
+/* The command fails, at the latest since the program does not exist. */
 static void try_command(const struct aspawn_command *command)
 {
 	static const char *const modes[] = { "none", "clone3", "clone", "vfork", "fork", "image" };
@@ -208,7 +208,7 @@ static bool next(int *wish)
 	return false;
 }
 
-/* In a process of its own, as filters stay. kind: of the action for the group; 0: none. */
+/* Checks in another process, as filters stay. kind is the action for the group, or 0. */
 static void check_commands(int kind, int group, bool many)
 {
 	/* A slow machine tries others of the commands beside each refusal, but not all. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of attempts.c: what a filter refuses, the command, and what is tried. */
+/* Each row of attempts.c has what a filter refuses, the command, and the attempts. */
 /* clang-format off */
 { "nothing", "CcB..f", "c3MR! c3M h2+ fork" },
 { "nothing", "cS.+..", "c2+ fork" },

@@ -24,7 +24,7 @@ struct way {
 
 static int shared_mode, image_mode;
 
-/* From Linux 5.7 on the clone joins a control group. */
+/* The clone joins a control group from Linux 5.7 on. */
 static int expected_mode(const struct way *way)
 {
 	const bool joins = way->group && !way->user && shared_mode == ASPAWN_MODE_CLONE3;
@@ -113,7 +113,7 @@ static void check_ways(const struct aspawn_action *group)
 			.user = i / 144 % 2 ? &user : NULL,
 			.group = group,
 		};
-		/* A pool for half of them, whatever else they wish. */
+		/* Half of the ways have a pool, whatever else they wish. */
 		check_way(&way, i * 5 / 7 % 2 ? &pool : NULL);
 	}
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
@@ -159,7 +159,7 @@ static void check_writes(const char *const *paths, int mode)
 	}
 }
 
-/* If they fail or not. */
+/* The writes may fail or succeed. */
 TEST(each_write_begins_as_its_path_says)
 {
 	static const char *const shared[] = {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Which ways are listed for what a command wishes and its caller finds. */
+/* Checks which ways are listed for a command's wishes and its caller's findings. */
 #include "../../../aspawn/caller/decide.h"
 #include "../../../aspawn/helper/ways.h"
 #include "harness.h"
 #include "pattern.h"
 
-/* What it is made of, a letter each: the owner, the memory, how many actions need a copy, if the image can
- * perform them, if one joins a control group, if the child may share the descriptors, and if a helper's
- * child would stay in the pid namespace. */
+/* The letters stand for the owner, the memory, how many actions need a copy, if the image can
+ * perform the actions, if an action joins a control group, if the child may share the descriptors,
+ * and if a helper's child would stay in the pid namespace. */
 enum { OWNER, MEMORY, COPIES, IMAGE, JOINS, SHARES, STAYS, LETTERS };
 static const char *const letters[LETTERS] = { "cpt", "sfc", "-om", "-i", "-j", "-s", "-y" };
 
-/* The first row that fits says which ways are listed: c or h for who clones; H for a helper, s, v, c or i for
- * the memory, with + in the group. Patterns: pattern.h. */
+/* The first matching row says which ways are listed: c or h for who clones; H for a helper, s, v, c
+ * or i for the memory, with + in the group. pattern.h explains patterns. */
 static const struct {
 	const char *letters, *ways;
 } decisions[] = {

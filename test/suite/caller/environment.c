@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a program, and the actions that change it. */
+/* Tests of a program's environment, and of the actions that change it */
 #include "observe.h"
 
 /* Writes all variables in their order, each with a space. */
@@ -29,7 +29,7 @@ static void check_shown(const struct aspawn_command *command, const char *text)
 static char *const three[] = { (char *)"A=1", (char *)"B=2", (char *)"AB=3", NULL };
 static char *const nothing[] = { NULL };
 
-/* Checks with each way to pass the environment to the child. */
+/* Checks each way to pass the environment to the child. */
 static void check_environment(char *const *envp, const char *text,
 			      const struct aspawn_action *actions, size_t count)
 {
@@ -78,7 +78,7 @@ TEST(setenv_adds_and_replaces)
 	CHECK_ENVIRONMENT(three, "B=2 AB=3 A=9 ", ASPAWN_SETENV("A", "9"));
 	CHECK_ENVIRONMENT(three, "A=1 B=2 AB=9 ", ASPAWN_SETENV("AB", "9"));
 	CHECK_ENVIRONMENT(three, "A=1 B=2 AB=3 ABC=9 ", ASPAWN_SETENV("ABC", "9"));
-	/* The last value wins, and there is one such variable. */
+	/* The last value wins, and no variable is doubled. */
 	CHECK_ENVIRONMENT(three, "B=2 AB=3 A=8 ", ASPAWN_SETENV("A", "9"), ASPAWN_SETENV("A", "8"));
 	CHECK_ENVIRONMENT(nothing, "B=2 A=3 ", ASPAWN_SETENV("A", "1"), ASPAWN_SETENV("B", "2"),
 			  ASPAWN_SETENV("A", "3"));
@@ -134,7 +134,7 @@ TEST(environment_strings_without_an_equals_sign_are_kept)
 
 extern char **environ __attribute__((weak));
 
-/* The caller's current environ; empty without a libc. */
+/* The environment is the caller's current environ, and empty without a libc. */
 TEST(without_envp_the_environment_is_environ)
 {
 	char one[] = "ONE=1", *changed[] = { one, NULL };
@@ -272,7 +272,7 @@ TEST(path_of_the_changed_environment_is_searched)
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, directory, PSYS_AT_REMOVEDIR), 0);
 }
 
-/* Larger than a page, and than one read. */
+/* The environment is larger than a page, and than one read. */
 TEST(large_environments_can_be_changed)
 {
 	enum { variables = 2000 };

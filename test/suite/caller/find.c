@@ -17,7 +17,7 @@ static const struct file files[] = {
 	{ "here/script", "#!here/program\targument\n", 0755 },
 };
 
-/* Makes a new directory the current one. here/program is this program, here/here is a directory. */
+/* Changes to a new directory, where here/program is this program, and here/here a directory. */
 static void make_files(const char *self, char *path)
 {
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
@@ -94,7 +94,7 @@ TEST(a_file_is_found_as_the_child_finds_it)
 	check_found(&command, -PSYS_ENOENT, "", ASPAWN_STEP_NONE);
 	command.search_path = NULL;
 
-	/* PATH of the program's environment. */
+	/* The program's environment has the PATH. */
 	WITH(ASPAWN_SETENV("PATH", "no"), ASPAWN_SETENV("PATH", "/dev:./here"),
 	     ASPAWN_UNSETENV("P"));
 	check_found(&command, 0, "./here/program", ASPAWN_STEP_NONE);
@@ -103,7 +103,7 @@ TEST(a_file_is_found_as_the_child_finds_it)
 	WITH(ASPAWN_SETENV("PATH", "here"), ASPAWN_CLEARENV());
 	check_found(&command, -PSYS_ENOENT, "", ASPAWN_STEP_NONE);
 
-	/* The directory of the program. */
+	/* Names are relative to the program's directory. */
 	command.search_path = "/no:";
 	WITH(ASPAWN_CHDIR("here"));
 	check_found(&command, 0, "here/program", ASPAWN_STEP_NONE);
@@ -174,7 +174,7 @@ TEST(an_action_that_hides_files_makes_the_answer_uncertain)
 	command.file = "no-such-program";
 	check_found(&command, -PSYS_ENOENT, "", 0);
 
-	/* A directory that is not known, or that the child cannot enter. */
+	/* The directory is unknown, or the child cannot enter it. */
 	command.file = self.file;
 	WITH(ASPAWN_FCHDIR(0), ASPAWN_CHROOT("/"));
 	check_found(&command, 0, self.file, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles of children: moving, releasing, asking; signals to a child and its descendants. */
+/* Tests of handles: moving, releasing, asking; signals to a child and its descendants */
 #include "filter.h"
 #include "private.h"
 #include "queues.h"
@@ -217,13 +217,13 @@ TEST(ended_tells_of_a_child_that_another_wait_reaped_if_the_kernel_does)
 
 static const struct aspawn_action copies_memory = ASPAWN_OOM_SCORE_ADJ(1000);
 
-/* Only clone3 gives the helper a pidfd that is surely the child's; containers refuse it. */
+/* Only clone3 gives the helper a pidfd that is surely the child's. Containers refuse clone3. */
 static bool has_clone3(void)
 {
 	return psys_clone3(NULL, 0) == -PSYS_EINVAL;
 }
 
-/* As a thread in wait(-1) does, before the caller knows the child's number. */
+/* A thread in wait(-1) may do this before the caller knows the child's number. */
 TEST(a_helped_child_that_another_wait_reaped_has_its_status_if_the_kernel_does)
 {
 	struct self self;
@@ -317,7 +317,7 @@ TEST(no_call_returns_eintr)
 	CHECK(handled > 0);
 }
 
-/* By the pipe that it has as the child does. */
+/* The program forges a report by the pipe, which it has as the child has. */
 static void forge_report(const struct aspawn_child *child)
 {
 	struct aspawn_failure report = { 0, -PSYS_ENOENT, ASPAWN_ACTION_CALL, 0, "" };
@@ -355,8 +355,8 @@ TEST(a_report_that_another_process_forges_has_an_end)
 
 /* --- groups --------------------------------------------------------------------------- */
 
-/* Starts a lingering process, with "session" in another session, and writes its pid. Lingers
- * itself, or ends with "ends". */
+/* Starts a lingering process, with "session" in another session, and writes the pid. Then lingers
+ * too, or with "ends" ends. */
 ROLE(starts_another)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -382,7 +382,7 @@ static void become_reaper(void)
 		skip("orphans go to another process here");
 }
 
-/* *other, when it is an orphan, must be reaped by this process. */
+/* This process must reap other, when other is an orphan. */
 static struct aspawn_child start_another(struct self *self, const char *how,
 					 const struct aspawn_action *action, int *other)
 {
@@ -528,7 +528,7 @@ TEST(kill_cgroup_reaches_another_session)
 	remove_cgroup(&group);
 }
 
-/* From Linux 6.14 on a child that is cloned into a group that was once killed is killed too. */
+/* From Linux 6.14 on, a child whose clone joins a group that was once killed is killed too. */
 static void check_restart(const struct cgroup *group, uint64_t flags)
 {
 	const struct aspawn_action join = ASPAWN_JOIN_CGROUP(group->fd),

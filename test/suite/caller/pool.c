@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pools: memory of ended children is kept, reused, given back, and shared by threads. */
+/* Tests of pools, whose memory of ended children is kept, reused, given back, and shared by
+ * threads */
 #include "filter.h"
 #include "observe.h"
 
@@ -76,7 +77,7 @@ TEST(a_pool_grows_a_stack_that_is_too_small)
 	larger.pool = &pool;
 	run_once(&larger);
 	run_once(&command);
-	CHECK_EQUAL(count_mappings(), with_one); /* the stack has grown: no second one */
+	CHECK_EQUAL(count_mappings(), with_one); /* the stack has grown, alone */
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 }
@@ -291,7 +292,7 @@ static int opens_later(void *gate)
 	return 0;
 }
 
-/* No pool keeps the memory: it is unmapped, but not before the child has left it. */
+/* No pool keeps the memory, so it is unmapped after the child has left it. */
 TEST(a_release_without_pool_or_stack_waits_for_the_exec)
 {
 	struct self self;
@@ -394,7 +395,8 @@ static struct aspawn_pool interrupted_pool;
 static struct aspawn_command interrupted_command;
 static volatile int handler_failures, handler_runs, alarms_left;
 
-/* Not periodic: a handler that takes longer than the interval would starve the rest. */
+/* The alarm is not periodic: a handler that takes longer than the interval would starve the
+ * rest. */
 static void set_alarm(int microseconds)
 {
 	const struct psys_itimerval alarm = { { 0, 0 }, { 0, microseconds } };
@@ -468,7 +470,7 @@ TEST(a_forked_process_may_use_its_copy_of_a_pool)
 	for (int i = 0; i < scaled(100); i++) {
 		int pid = psys_fork();
 		if (pid == 0) {
-			/* Long before the parent's children leave their stacks. */
+			/* The loop ends long before the parent's children leave their stacks. */
 			for (int j = 0; j < 3; j++) {
 				struct aspawn_child child;
 				int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* aspawn_run() and aspawn_communicate(): input, output, timeouts. */
+/* Tests of aspawn_run() and aspawn_communicate(): input, output, timeouts */
 #include "filter.h"
 #include "private.h"
 
@@ -108,7 +108,7 @@ static int check_mask(void *arg, int stream, const void *bytes, size_t count)
 	return 0;
 }
 
-/* A program that it starts would not end by a SIGPIPE otherwise. */
+/* Otherwise a program that the sink starts would not end by a SIGPIPE. */
 TEST(a_sink_runs_without_sigpipe_blocked)
 {
 	enum { size = 1 << 20 };
@@ -244,7 +244,7 @@ TEST(run_ends_the_whole_group)
 	}
 }
 
-/* Its leader is gone then, and its number another's. */
+/* The group's leader is gone then, and another process may have its number. */
 TEST(run_ends_the_whole_group_if_sigchld_is_ignored)
 {
 	char out[16];
@@ -305,7 +305,7 @@ ROLE(leaves_a_writer)
 	return 0;
 }
 
-/* Not until the first byte of what the program leaves. */
+/* The run reads on after the first byte that the program leaves. */
 TEST(run_reads_for_the_grace_after_a_timeout)
 {
 	char out[16];
@@ -320,7 +320,7 @@ TEST(run_reads_for_the_grace_after_a_timeout)
 	CHECK_EQUAL(psys_strcmp(out, "122222"), 0);
 }
 
-/* At the timeout the child has not made its group yet, or has left it. */
+/* At the timeout the child has not made its group yet, or has left the group. */
 TEST_SECONDS(a_timeout_ends_a_child_outside_its_group, 100)
 {
 	struct aspawn_pool pool = { { 0 } };
@@ -480,7 +480,7 @@ TEST(communicate_rejects_an_invalid_io)
 	CHECK_EQUAL(bad[0].status, 7 << 8);
 }
 
-/* Once this ran for ever, despite its timeout. */
+/* This run once went on for ever, despite the timeout. */
 static void check_run_without_poll(int expected)
 {
 	struct aspawn_pool pool = { { 0 } };
@@ -507,7 +507,7 @@ TEST(run_ends_the_command_if_poll_fails)
 	check_run_without_poll(-PSYS_EPERM);
 }
 
-/* RLIMIT_NOFILE allows to poll two entries, but not four. */
+/* RLIMIT_NOFILE allows a poll of two entries, but not of four. */
 TEST(run_polls_only_used_descriptors)
 {
 	struct aspawn_pool pool = { { 0 } };
@@ -533,8 +533,8 @@ TEST(run_polls_only_used_descriptors)
 
 /* --- outputs ------------------------------------------------------------------- */
 
-/* Writes this number of letters: "1000" to standard output, "1000e" to standard error, "1000b" to
- * both in turn. */
+/* Writes as many letters as the number says: "1000" to standard output, "1000e" to standard error,
+ * "1000b" to both in turn. */
 ROLE(writes_letters)
 {
 	const char *text = argc > 1 ? argv[1] : "";
@@ -558,13 +558,13 @@ ROLE(writes_letters)
 }
 
 struct sink {
-	size_t calls, bytes, most; /* most: of one call */
+	size_t calls, bytes, most; /* most of one call */
 	size_t calls_until_error;  /* 0: none */
 	int returns, error;
 	bool is_wrong;
 };
 
-/* arg: the sinks of both streams. */
+/* arg points to the sinks of both streams. */
 static int take_letters(void *arg, int stream, const void *bytes, size_t count)
 {
 	struct sink *sink = (struct sink *)arg + stream - 1;
@@ -637,7 +637,7 @@ TEST(a_sink_gets_only_outputs_without_a_buffer)
 	}
 }
 
-/* Its presence alone does not change standard error, nor a stream that the command names. */
+/* A sink alone does not change standard error, nor a stream that the command names. */
 TEST(a_sink_makes_no_pipe_but_for_standard_output)
 {
 	struct self self;
@@ -697,7 +697,7 @@ TEST(a_sink_is_not_called_after_its_error)
 	struct aspawn_command command = letters_command(&self, "10000000");
 
 	command.flags = ASPAWN_COMMAND_INHERIT_SIGNALS;
-	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* inherited: the program runs on for a while */
+	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* inherited: the program goes on */
 	for (int round = 0; round < 10; round++) {
 		struct sink sink = { .calls_until_error = 1, .error = -777 };
 		struct aspawn_io io = {
@@ -735,7 +735,7 @@ TEST(a_sink_is_not_called_after_its_error_in_the_grace)
 	CHECK_EQUAL(sink.calls, 2);
 }
 
-/* size - 1 bytes fit, with a NUL after them. */
+/* A text of size - 1 bytes fits, with a NUL behind. */
 TEST(output_fits_or_ends_the_command)
 {
 	static const struct {
@@ -821,7 +821,7 @@ TEST(output_that_is_not_requested_is_dropped)
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.status, 5 << 8);
 	CHECK(io.out_length == 0 && io.out_total == 1000000 && io.err_total == 1000000);
-	io.out = data; /* without a size: not requested either */
+	io.out = data; /* without a size, out is not requested */
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.status, 5 << 8);
 	CHECK_EQUAL(data[0], '#');
@@ -963,7 +963,7 @@ static int slow_sink(void *arg, int stream, const void *bytes, size_t count)
 	return 0;
 }
 
-/* Once the grace period passed while the sink slept, and the pipe's contents were lost. */
+/* The grace period once passed while the sink slept, and the pipe's contents were lost. */
 TEST(a_slow_sink_gets_all_that_the_pipe_holds)
 {
 	struct self self;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands: starting, waiting, killing, and fallbacks. */
+/* Tests of commands: starting, waiting, killing, and fallbacks */
 #include "filter.h"
 #include "private.h"
 
@@ -173,7 +173,7 @@ TEST(a_size_that_is_far_too_large_is_not_read)
 	CHECK_EQUAL(psys_munmap(pages, UNIT), 0);
 }
 
-/* "EINVAL", whatever was wrong. */
+/* Each text says EINVAL, whatever was wrong. */
 static void check_named(const struct aspawn_command *command, const char *expected)
 {
 	struct aspawn_io io = { .size = sizeof io };
@@ -262,7 +262,7 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "action 0, new_cgroup owner: EINVAL");
 }
 
-/* An array that happens to have nothing. */
+/* The array happens to have no action. */
 TEST(a_command_without_actions_may_have_an_array_of_them)
 {
 	const struct aspawn_action unused[] = { ASPAWN_CHDIR("/no such directory") };
@@ -432,7 +432,7 @@ TEST(start_copies_the_command)
 	check_ends(&child, 0);
 }
 
-/* With and without started_fd. */
+/* This works with and without started_fd. */
 TEST(wait_started_times_out_then_reports_exec_or_kill)
 {
 	static const struct aspawn_action actions[] = { ASPAWN_UMASK(0),
@@ -478,7 +478,7 @@ static ASPAWN_CHILD int dies(void *arg)
 	return 0;
 }
 
-/* Also in a copy of the memory, where only the pipe reports. */
+/* A child in a copy of the memory, where only the pipe reports, is checked too. */
 TEST(wait_started_reports_a_child_killed_by_a_signal)
 {
 	struct aspawn_pool pool = { { 0 } };

@@ -40,8 +40,8 @@ static bool is_terminal(int fd, struct psys_winsize *size)
 	return psys_ioctl(fd, PSYS_TIOCGWINSZ, (uintptr_t)size) >= 0;
 }
 
-/* Writes a line: the size of the terminal; which descriptors it is; and of the process what it is to it, in
- * capitals if its foreground group is another. */
+/* Writes a line with the size of the terminal, the descriptors that are the terminal, and what the
+ * terminal is to the process, in capitals if the foreground group is another. */
 static void describe_terminal(void)
 {
 	struct psys_winsize size = { 0, 0, 0, 0 };
@@ -79,7 +79,7 @@ static void check_text(const char *text, const char *expected, int line)
 	check_failed(__FILE__, line, expected);
 }
 
-/* Checks what the program writes, and that it exits with 3. */
+/* Checks what the program writes, and that the exit status is 3. */
 static void check_says(struct aspawn_child *child, const char *expected, int line)
 {
 	char text[256];
@@ -138,7 +138,7 @@ TEST(a_terminal_is_any_of_the_streams_and_the_session_has_it)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-/* Then the child fetches its end, which has a high number. */
+/* Here the child fetches its end of the terminal, which has a high number. */
 TEST(a_terminal_reaches_a_child_that_copies_no_descriptors)
 {
 	const struct aspawn_action only = ASPAWN_ONLY_BELOW(3);
@@ -194,7 +194,8 @@ TEST(the_callers_end_of_a_terminal_is_cloexec_and_nonblock_is_optional)
 	}
 }
 
-/* Opening one end makes it the controlling terminal of a leader that has none. */
+/* The first end that a leader without a controlling terminal opens becomes the controlling
+ * terminal. */
 TEST(a_caller_that_leads_a_session_does_not_get_its_childs_terminal)
 {
 	struct self self;
@@ -316,7 +317,7 @@ static char *big_text(size_t size)
 	return text;
 }
 
-/* The program's copy of the input shows that it ends, whether its last line does or not. */
+/* The program's copy of the input shows that the input ends, whether or not its last line does. */
 TEST(run_types_input_at_a_terminal_and_ends_it)
 {
 	enum { SIZE = 200000 };
@@ -340,7 +341,7 @@ TEST(run_types_input_at_a_terminal_and_ends_it)
 	io.input_size = 0;
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.out_length, 0);
-	/* More than the terminal holds, in lines that it does. */
+	/* This is more than the terminal holds, in lines that fit. */
 	char *in = big_text(SIZE), *out = big_text(SIZE + 1);
 	for (int i = 0; i < SIZE; i++)
 		in[i] = i % 1000 == 999 ? '\n' : (char)('a' + i % 26);
@@ -393,7 +394,8 @@ TEST(standard_error_at_a_terminal_is_collected_as_such)
 	io.err_size = 0;
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	check_text(out, "aBcD", __LINE__);
-	/* There is nothing to read at a terminal that is only for input, and none to write at the other. */
+	/* A terminal only for input has nothing to read, and a terminal only for output takes
+	 * nothing. */
 	command.std_out = command.std_err = ASPAWN_STREAM_NULL;
 	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_EINVAL);
 	check_text(io.failure.subject, "io.out", __LINE__);
@@ -404,7 +406,8 @@ TEST(standard_error_at_a_terminal_is_collected_as_such)
 	check_text(io.failure.subject, "io.input", __LINE__);
 }
 
-/* True if the process sleeps: it does not poll again and again. Without /proc too. */
+/* Returns true if the process sleeps, and does not poll again and again. Without /proc the answer
+ * is true. */
 static bool sleeps(int pid)
 {
 	char path[64] = "/proc/", text[512];
@@ -419,7 +422,8 @@ static bool sleeps(int pid)
 	return !*end || end[2] == 'S';
 }
 
-/* Leaves its terminal when the caller has seen its output, and ends when the caller waits for that. */
+/* Leaves its terminal when the caller has seen the output, and ends when the caller waits for the
+ * end. */
 ROLE(leaves_its_terminal)
 {
 	char byte;
@@ -565,7 +569,8 @@ TEST(actions_do_not_find_the_ends_of_a_terminal)
 	}
 }
 
-/* A member of the session in the background, and a process of another session. */
+/* The descendants are a member of the session in the background, and a process of another
+ * session. */
 ROLE(has_descendants)
 {
 	(void)argc, (void)argv;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Formatted failures, statuses and outcomes; the version. */
+/* Tests of the texts of failures, statuses and outcomes, and of the version */
 #include "observe.h"
 
 enum { SIZE = 400 };
 
-/* One of the three functions, and its arguments. */
+/* A source has the arguments of one of the three functions. */
 struct source {
 	const struct aspawn_failure *failure;
 	const struct aspawn_io *io;
@@ -69,7 +69,7 @@ TEST(statuses_as_texts)
 	check_status(64, "killed by signal 64");
 }
 
-/* Statuses from the kernel. */
+/* The kernel makes these statuses. */
 TEST(statuses_of_children_as_texts)
 {
 	struct self self;
@@ -417,7 +417,7 @@ TEST(an_outcome_names_the_signal_that_killed_the_child_before_its_exec)
 {
 	static const struct aspawn_action dies = ASPAWN_CALL(kills_itself, (void *)PSYS_SIGKILL);
 
-	/* Only in shared memory can it be seen which action that was. */
+	/* Only with shared memory can the caller see which action died. */
 	check_run(0, dies,
 		  memory_is_shared() ?
 			  "not started: action 0, call: killed by SIGKILL before the exec" :
