@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The spawn: what the child and the parent get. */
+/* Tests of what the child and the parent get from a spawn */
 #include "harness.h"
 
 TEST(what_fn_returns_is_the_exit_status)
@@ -14,7 +14,7 @@ TEST(what_fn_returns_is_the_exit_status)
 	CHECK(!stack.addr && !stack.size);
 }
 
-/* Checks the copy's contents, and that it is not the original. */
+/* Checks the contents of the copy, and that the copy is not the original. */
 static ASPAWN_CHILD int child_checks_data(void *arg, int fd, void *mask, void *data, size_t length)
 {
 	const unsigned char *bytes = data;
@@ -141,7 +141,7 @@ TEST(the_parent_is_not_suspended)
 	CHECK_EQUAL(reap(pid), 0);
 }
 
-/* python/cpython#104372: a slow exec or open froze every thread of the parent. */
+/* In python/cpython#104372 a slow exec or open froze every thread of the parent. */
 static ASPAWN_CHILD int child_opens_fifo(void *path, int fd, void *mask, void *data, size_t length)
 {
 	char byte = 0;

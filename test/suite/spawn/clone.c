@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clone methods. Seccomp filters simulate older kernels, containers, sandboxes and emulators.
- * Every method passes the same checks.
+ * Tests of the clone methods, which all pass the same checks. Seccomp filters simulate older
+ * kernels, containers, sandboxes and emulators.
  */
 #include "filter.h"
 #include "observe.h"
@@ -138,7 +138,7 @@ TEST(without_clone_pidfd_falls_back_to_pidfd_open)
 	check_mode(ASPAWN_MODE_FORK);
 }
 
-/* Otherwise a child that hangs before its exec would suspend the caller. */
+/* A child that hangs before its exec would otherwise suspend the caller. */
 TEST(clone_refuses_a_pidfd_alone)
 {
 	if (best_mode() == ASPAWN_MODE_FORK)
@@ -165,7 +165,7 @@ TEST(pidfd_is_minus_one_if_not_supported)
 	CHECK_EQUAL(reap(pid), 5);
 }
 
-/* python/cpython#91307: clone with shared memory after unshare(CLONE_NEWTIME). */
+/* In python/cpython#91307 a clone with shared memory failed after unshare(CLONE_NEWTIME). */
 TEST(a_time_namespace_for_children_falls_back_to_fork)
 {
 	if (best_mode() == ASPAWN_MODE_FORK)

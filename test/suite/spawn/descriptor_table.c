@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Who copies the descriptors: a child that begins on its parent's table does not disturb the parent, and
- * with a copy nobody waits for it. */
+/* These tests show who copies the descriptors: a child that begins on its parent's table does not
+ * disturb the parent, and nobody waits for a child with a copy. */
 #include "filter.h"
 #include "observe.h"
 #include "sanitizer.h"
 
 enum { FIRST = 100, KEPT = 40 };
 
-/* A thread that opens and closes descriptors, and checks that its own stay open. */
+/* A thread that opens and closes descriptors, and checks that its own descriptors stay open */
 struct mover {
 	struct thread thread;
 	int stop, lost, rounds;
@@ -46,7 +46,7 @@ static void stop_mover(struct mover *mover)
 	CHECK_EQUAL(mover->lost, 0);
 }
 
-/* Starts commands that succeed, that fail, and that are killed before their exec. */
+/* Starts commands, some of which succeed, some fail, and some are killed before their exec. */
 static void spawn_among_movers(int spawns)
 {
 	static const struct aspawn_action actions[] = { ASPAWN_ONLY_BELOW(3),
@@ -176,7 +176,7 @@ static ASPAWN_CHILD int notes_descriptor(void *has)
 	return 0;
 }
 
-/* True if the child has a descriptor that it is to close, until it does. */
+/* Returns true if the child begins with the descriptor which it then closes. */
 static bool begins_with_copies(struct aspawn_action closing, struct aspawn_pool *pool)
 {
 	struct self self;
@@ -198,7 +198,8 @@ static bool closefrom_begins_with_copies(struct aspawn_pool *pool)
 	return begins_with_copies((struct aspawn_action)ASPAWN_CLOSEFROM(3), pool);
 }
 
-/* Sets the limit of descriptors, and opens one that a child can have only by a copy of all. */
+/* Sets the limit of descriptors, and opens a descriptor that a child has only by a copy of the
+ * table. */
 static void set_limit(uint64_t most)
 {
 	struct psys_rlimit64 limit;
@@ -222,7 +223,7 @@ static void open_more_than_few(void)
 		CHECK(psys_fcntl(2, PSYS_F_DUPFD_CLOEXEC, LOOKED_AT) >= 0);
 }
 
-/* From Linux 6.2 on. */
+/* Returns true from Linux 6.2 on. */
 static bool kernel_counts(void)
 {
 	struct psys_stat status;
@@ -265,7 +266,7 @@ TEST(only_below_copies_no_descriptors)
 	CHECK(!begins_with_copies(only_below, NULL));
 }
 
-/* In so many starts of a pool the answer has changed. */
+/* The answer changes within this many starts of a pool. */
 static void await_answer(struct aspawn_pool *pool, bool copies)
 {
 	int starts = 0;
@@ -327,7 +328,7 @@ struct program {
 	size_t size;
 };
 
-/* This program, in memory. */
+/* Maps this program into memory. */
 static struct program map_program(void)
 {
 	struct program program;
@@ -399,9 +400,9 @@ static int write_and_spawn(void *arg)
 	return 0;
 }
 
-/* The kernel copies a table in words of 32 or 64 descriptors, so that for a moment another child has
- * descriptors of the first word: here these are not the writers'. Busy programs are tried again at
- * once, which would not help. */
+/* The kernel copies a table in words of 32 or 64 descriptors. So for a moment another child has the
+ * first word's descriptors, which are not the writers' here. Busy programs are tried again at once,
+ * which would not help. */
 TEST(no_etxtbsy_when_threads_write_and_spawn_programs)
 {
 	enum { THREADS = 8 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stack: when it is free, how it grows, what guards it. */
+/* Tests of the stack: when it is free, how it grows, what guards it */
 #include "harness.h"
 
 TEST(an_unused_stack_is_not_busy_and_may_be_freed)
@@ -73,7 +73,7 @@ TEST(a_stack_is_free_after_the_exec)
 	kill_lingering(pid);
 }
 
-/* The original design took the pipe's end for the stack's: seen 100 ms early. */
+/* The original design took the pipe's end for the stack's, which was seen 100 ms early. */
 static ASPAWN_CHILD int child_closes_all(void *gate, int fd, void *mask, void *data, size_t length)
 {
 	(void)fd, (void)mask, (void)data, (void)length;
@@ -169,7 +169,7 @@ TEST(a_stack_overflow_kills_the_child_alone)
 	enum { page = 65536 };
 	struct Stack_t stack = { 0 };
 	struct psys_rlimit64 none = { 0, 0 };
-	/* This mapping probably lies below the stack: it must not be written. */
+	/* This mapping probably lies below the stack, and must stay as it is. */
 	char *neighbour = psys_mmap(NULL, 16 * page, PSYS_PROT_READ | PSYS_PROT_WRITE,
 				    PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 
