@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any system call as an action: what it does, in whose memory, and that the caller stays as it was. */
+/* These tests make any system call as an action, and show what the call does, in whose memory, and
+ * that the caller stays as it was. */
 #include "../observe.h"
 
 enum {
@@ -65,7 +66,7 @@ static void look(struct callers *callers)
 	read_locked(callers->locked, sizeof callers->locked);
 }
 
-/* Runs one action, and checks whose memory the child had, and that the caller stayed as it was.
+/* Performs an action, and checks whose memory the child had, and that the caller stayed as it was.
  * Skips the rest if the kernel or a filter refuses the call. */
 static bool does(bool shared, const char *text, const char *what, struct aspawn_action action)
 {
@@ -280,7 +281,7 @@ TEST(a_call_fails_unless_its_result_is_the_expected_one)
 	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), FAILS(-PSYS_ENOENT));
 }
 
-/* Far above those that the child copies, and closed by an exec of the image. */
+/* The number is far above the child's copies, and an exec of the image closes the descriptor. */
 TEST(a_marked_descriptor_is_the_callers)
 {
 	int fd = psys_open("/dev/null", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0), end;
@@ -390,7 +391,7 @@ TEST(calls_that_make_no_sense_are_refused)
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EOPNOTSUPP);
 }
 
-/* Of later kernels, or of another architecture. */
+/* A later kernel, or another architecture, may have this call. */
 TEST(a_call_that_is_not_known_is_not_made_in_shared_memory)
 {
 	const struct aspawn_action unknown = CALL(PSYS_NUMBER_BASE + 4000, 0, 0, 0);
