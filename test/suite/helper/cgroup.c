@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Control groups that the library makes for a command, and removes with the tree. */
+/* Tests of control groups that the library makes for a command, and removes with the tree */
 #include "../filter.h"
 #include "../queues.h"
 #include "../tree.h"
 
-/* Stores the name of a group that was made below; "": there is none. */
+/* Stores the name of a group that was made below, or "" if there is no group. */
 static void find_made(const struct cgroup *parent, char name[64])
 {
 	char records[1024] __attribute__((aligned(8)));
@@ -46,7 +46,7 @@ static bool read_file(int directory, const char *name, const char *file, char *t
 	return length > 0;
 }
 
-/* A group whose children have the controller. */
+/* Makes a group whose children have the controller. */
 static void make_parent(struct cgroup *parent, const char *controller)
 {
 	need_lists();
@@ -383,7 +383,7 @@ TEST(a_fork_bomb_within_a_limit_of_processes_ends)
 
 /* --- killed before the exec ------------------------------------------------------------------- */
 
-/* In a directory that another process makes look like a group whose OOM killer was there. */
+/* Another process makes a directory look like a group whose OOM killer was there. */
 static void pretend_oom_kill(void)
 {
 	static const struct {
@@ -544,7 +544,7 @@ static bool has_throttled(const char *text)
 	return false;
 }
 
-/* The child uses up the millisecond of each 100, so that it is stopped before its exec. */
+/* The child uses up the millisecond of each 100, and the kernel stops the child before its exec. */
 TEST(a_group_without_processor_time_stops_no_caller)
 {
 	struct aspawn_failure failure;
@@ -575,7 +575,8 @@ TEST(a_group_without_processor_time_stops_no_caller)
 	remove_cgroup(&parent);
 }
 
-/* test/machines/kernels/boot puts the command aspawn there: few machines but its have the controller. */
+/* test/machines/kernels/boot puts the command aspawn there: few other machines have the
+ * controller. */
 TEST(the_command_says_that_memory_was_out)
 {
 	static const char expected[] = "aspawn: sh: out of memory, killed by SIGKILL";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trees: a command ends with all that descends from it. */
+/* Tests of trees: a command ends with all its descendants */
 #include "tree.h"
 
 /* --- hostile trees ---------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static void end_by_itself_or_order(const char *seed, int way)
 	check_all_have_ended(child.out_fd, 0);
 }
 
-/* SUITE_TREES: how many. The seeds are numbers from SUITE_SEED on. */
+/* SUITE_TREES is the number of trees. The seeds are numbers from SUITE_SEED on. */
 static int setting(const char *name, int usual)
 {
 	const char *text = psys_getenv(environment, name);
