@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for a program, and the step that a failure names. */
+/* Tests of the search for a program, and of the step that a failure names */
 #include "observe.h"
 
 static void check_failure_text(const struct aspawn_failure *failure, const char *text)
@@ -152,7 +152,8 @@ TEST(a_program_is_found_in_its_search_path)
 	command.envp = with_path;
 	check_runs(&command, 7);
 
-	/* Relative to the child's directory, as with execvp; or to the caller's, by a flag. */
+	/* Names are relative to the child's directory, as with execvp, or by a flag to the
+	 * caller's. */
 	command.actions = deeper;
 	command.action_count = 1;
 	check_runs(&command, 127);
@@ -175,7 +176,7 @@ TEST(a_program_is_found_in_its_search_path)
 	leave_directory();
 }
 
-/* The exec fails, as there is no directory: no file of the new one is meant. */
+/* The exec fails without the old directory: no file of the new directory is meant. */
 TEST(nothing_is_relative_to_a_directory_that_is_gone)
 {
 	static const struct aspawn_action elsewhere[] = { ASPAWN_CHDIR("../here") };
@@ -210,7 +211,7 @@ static void check_text(int step, int error, const char *expected)
 	check_failure_text(&failure, expected);
 }
 
-/* Once the text was "none: 0". */
+/* The text was once "none: 0". */
 TEST(no_failure_is_an_empty_text)
 {
 	check_text(ASPAWN_STEP_NONE, 0, "");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that need memory of their own: the library's image, and the copy where there is none. */
+/* These tests are about commands that need their own memory: the library's image, or a copy of the
+ * memory where there is no image. */
 #include "held.h"
 #include "observe.h"
 #include "sanitizer.h"
@@ -18,7 +19,7 @@ static void needs_image(void)
 		skip("no image here");
 }
 
-/* The same under filters, which may kill the caller before Linux 5.16. */
+/* Needs the image under filters too, which may kill the caller before Linux 5.16. */
 static void needs_image_under_filters(void)
 {
 	needs_image();
@@ -26,7 +27,8 @@ static void needs_image_under_filters(void)
 	needs_image();
 }
 
-/* The helper has cloned it, or will as soon as it has a turn: beside a load later than in a second. */
+/* The helper has cloned the child, or will as soon as the helper runs: under load later than in a
+ * second. */
 static void check_in_image(struct aspawn_child *child)
 {
 	int pid;
@@ -212,7 +214,7 @@ static void add_files(void)
 	add("group ", (uint64_t)(psys_getpgid(0) == psys_getpid()));
 }
 
-/* AT_SECURE of the auxiliary vector, which follows the environment: getauxval(3). */
+/* Adds AT_SECURE to the auxiliary vector, which follows the environment: getauxval(3). */
 static void add_secure(void)
 {
 	char **end = environment;
@@ -409,7 +411,7 @@ static void on_nothing(int signal)
 	(void)signal;
 }
 
-/* execve(2), fork(2) and prctl(2): what a child inherits, and what an exec changes. */
+/* execve(2), fork(2) and prctl(2) say what a child inherits, and what an exec changes. */
 TEST(the_image_has_the_attributes_that_a_copy_inherits)
 {
 	static const struct psys_rlimit64 limit = { 1234, 5678 };
@@ -492,7 +494,7 @@ static void set_capabilities(uint32_t permitted, uint32_t inheritable)
 	CHECK_EQUAL(psys_capset(&header, sets), 0);
 }
 
-/* An exec would lose it. Container engines leave root few of them. */
+/* An exec would lose the capability. Container engines leave root few capabilities. */
 static void lose_from_bounding_set(int capability)
 {
 	if (psys_prctl(PSYS_PR_CAPBSET_READ, (unsigned long)capability, 0, 0, 0) != 1)
@@ -509,7 +511,8 @@ ROLE(ends_with_pdeathsig)
 	return signal;
 }
 
-/* As root the image's exec gives more than the process had, and so clears the signal. */
+/* As root the image gains more at its exec than the process had, and the kernel clears the
+ * signal. */
 TEST(the_image_dies_with_its_parent_whatever_it_gains)
 {
 	static const struct aspawn_action actions[] = { ASPAWN_OOM_SCORE_ADJ(10),
@@ -530,7 +533,7 @@ TEST(the_image_dies_with_its_parent_whatever_it_gains)
 	check_ends(&child, PSYS_SIGKILL << 8);
 }
 
-/* As root the image's exec gives more than the process had. */
+/* As root the image gains more at its exec than the process had. */
 TEST(the_image_gains_no_capability)
 {
 	needs_image();
@@ -600,7 +603,7 @@ TEST(each_capability_that_a_plain_action_may_need_makes_a_copy)
 	}
 }
 
-/* Only those with CAP_SYS_PTRACE can follow it. */
+/* Only processes with CAP_SYS_PTRACE can follow the link. */
 TEST(a_link_into_another_process_leads_where_it_does_in_a_copy)
 {
 	char link[64] = "/tmp/aspawn-link-", target[64] = "/proc/";
@@ -627,7 +630,7 @@ TEST(a_link_into_another_process_leads_where_it_does_in_a_copy)
 	CHECK_EQUAL(seen.result, 0);
 }
 
-/* At once the exec loses one capability and gives others, which the image must drop. */
+/* The exec loses a capability and at once gives others, which the image must drop. */
 TEST(an_image_that_has_lost_a_capability_gains_no_other)
 {
 	static const unsigned group = 5;
@@ -644,7 +647,7 @@ TEST(an_image_that_has_lost_a_capability_gains_no_other)
 /* Returns false if files have no capabilities here. */
 static bool copy_program_with_capability(const char *path, uint32_t capability)
 {
-	/* capabilities(7): VFS_CAP_REVISION_2, effective; little-endian everywhere */
+	/* as capabilities(7) has VFS_CAP_REVISION_2, effective; little-endian everywhere */
 	unsigned char value[20] = { [0] = 1, [3] = 2 };
 	struct self self;
 	long size;
@@ -1099,7 +1102,7 @@ static bool file_begins(const char *path, const char *expected)
 	return !psys_strncmp(seen, expected, psys_strlen(expected));
 }
 
-/* A named pipe: an action that opens it waits for the other end. */
+/* Makes a named pipe. An action that opens the pipe waits for the other end. */
 static void make_named_pipe(char path[64])
 {
 	psys_strlcpy(path, "/tmp/aspawn-image-", 64);
@@ -1156,7 +1159,7 @@ TEST(the_image_has_the_name_and_memory_of_its_own)
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
-/* The caller's memory changes before the image looks at its own. */
+/* The caller's memory changes before the image looks at its copy. */
 TEST(the_image_has_copies_of_all_arguments)
 {
 	enum { COUNT = 2000 };
@@ -1204,8 +1207,8 @@ static int attack(struct attack *shared, int host)
 		if (!pid)
 			pid = host + 2 + shared->tries % 8; /* it may be one of the next */
 		shared->tries++;
-		/* A child that executes the program may be read: then it has other memory, by
-		 * chance at the same address. */
+		/* Others may read a child that executes the program: the child has other memory
+		 * then, by chance at the same address. */
 		seen = 0;
 		psys_process_vm_readv(pid, &local, 1, &remote, 1, 0);
 		shared->successes += seen == MARK;
@@ -1541,7 +1544,7 @@ TEST(a_subreaper_gets_the_child_of_a_helper_killed_before_the_image)
 	command.actions = &nothing;
 	command.action_count = 1;
 	command.owner = ASPAWN_OWNER_PRIVATE;
-	/* It is suspended until its child has executed the image. */
+	/* The helper is suspended until the child has executed the image. */
 	hold_until_child_is_killed(PSYS_NR_memfd_create, &thread, &killed);
 	child = start_command(NULL, &command);
 	thread_join(&thread);

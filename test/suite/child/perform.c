@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each action of a command: its effect, seen by the program, and its failure. */
+/* Tests of each action of a command: how the program sees its effect, and how it fails */
 #include "filter.h"
 #include "observe.h"
 
@@ -272,7 +272,8 @@ TEST(signal_actions_set_mask_and_dispositions)
 	CHECK_EQUAL(get_disposition(PSYS_SIGHUP), PSYS_SIG_IGN);
 }
 
-/* As a server, under nohup(1), blocks and ignores them. Returns true if there are private children. */
+/* Blocks and ignores signals as a server under nohup(1). Returns true if there are private
+ * children. */
 static bool disturb_signals(void)
 {
 	const bool is_shared = memory_is_shared();
@@ -288,7 +289,7 @@ static bool disturb_signals(void)
 	return is_shared;
 }
 
-/* Each way to begin, and the image. As SIGCHLD is ignored, there may be no status. */
+/* Checks each way to begin, and the image. As SIGCHLD is ignored, there may be no status. */
 static void check_signals_in_each_way(bool is_shared, uint64_t flags, const char *expected)
 {
 	static const uint64_t ways[] = { 0, WAY_PRIVATE, WAY_SUSPENDED, WAY_COPIED, 0 };
@@ -442,7 +443,7 @@ TEST(no_new_privs_and_seccomp_actions)
 	CHECK_EQUAL(psys_strcmp(seen.text, "EDOM"), 0);
 	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(nonsense, 1));
 
-	/* A filter that forbids a call that the library needs. */
+	/* This filter forbids a call that the library needs. */
 	struct psys_sock_filter no_mask[4];
 	psys_memcpy(no_mask, no_getppid, sizeof no_mask);
 	no_mask[1].k = PSYS_NR_rt_sigprocmask;
@@ -508,7 +509,7 @@ static ASPAWN_CHILD int uses_its_stack(void *arg)
 	return 0;
 }
 
-/* For every size of the copied arguments, as the stack's size is a multiple of 64 KiB. */
+/* Each size of the copied arguments is tried, as the stack's size is a multiple of 64 KiB. */
 TEST(call_actions_have_16_kib_of_stack)
 {
 	static const struct aspawn_action action = ASPAWN_CALL(uses_its_stack, NULL);
@@ -555,7 +556,7 @@ TEST(a_change_of_user_keeps_the_parent_dumpable)
 	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
 }
 
-/* The first bytes of a file of /proc. */
+/* Reads the first bytes of a file of /proc. */
 static void read_start(const char *path, char text[16])
 {
 	const int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
@@ -631,7 +632,7 @@ TEST(a_file_of_the_memory_that_is_written_under_another_name_does_not_change_the
 	CHECK_ADJ(ASPAWN_CHDIR("/proc"), ASPAWN_WRITE("thread-self/oom_score_adj", "321"));
 	CHECK_ADJ(ASPAWN_CHDIR("/dev"), ASPAWN_WRITE("../proc/./self//oom_score_adj", "321"));
 	CHECK_ADJ(ASPAWN_WRITE("/proc/sys/../self/oom_score_adj", "321"));
-	/* Nothing in this path tells. */
+	/* The path does not show what it leads to. */
 	read_start("/proc/self/oom_score_adj", before);
 	CHECK_FAILS(0, PSYS_EXDEV, writes_to_link);
 	read_start("/proc/self/oom_score_adj", after);
@@ -745,7 +746,7 @@ TEST(another_user_keeps_an_added_capability_or_fails)
 		    ASPAWN_USER(0, 0, NULL, 0));
 	CHECK_SHOWS("0", "ambient:18", ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT),
 		    ASPAWN_CAP_DROP(ASPAWN_CAP_ALL), ASPAWN_USER(OTHER, OTHER, NULL, 0));
-	/* One of the caller's is lost, as always. */
+	/* A capability of the caller's is lost, as always. */
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
 	struct psys_cap_user_data sets[2];
 	CHECK_EQUAL(psys_capget(&header, sets), 0);
@@ -770,7 +771,7 @@ TEST(a_root_that_drops_all_capabilities_has_none)
 	/* Otherwise the inheritable set would give it back at the exec. */
 	CHECK_SHOWS("none", "capabilities", ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT),
 		    ASPAWN_CAP_DROP(ASPAWN_CAP_ALL));
-	/* Actions after it still have the caller's. */
+	/* Later actions still have the caller's capabilities. */
 	CHECK_SHOWS("none", "capabilities", ASPAWN_CAP_DROP(ASPAWN_CAP_ALL), ASPAWN_CHROOT("/"));
 }
 
@@ -834,7 +835,7 @@ TEST(chroot_changes_the_root)
 	CHECK_FAILS(0, PSYS_ENOENT, ASPAWN_CHROOT("/no such directory"));
 }
 
-/* How a command begins that needs memory of its own. */
+/* Returns how a command begins that needs its own memory. */
 static int image_mode(void)
 {
 	const struct aspawn_action user = ASPAWN_RESUID(-1U, -1U, -1U);
@@ -879,7 +880,8 @@ TEST(join_cgroup_begins_in_the_cgroup)
 	check_control_group(clones ? ASPAWN_MODE_VFORK : image_mode(), image_mode());
 }
 
-/* As the kernel may move all memory of what joins, and the OOM killer kill all that share it. */
+/* The kernel may move all memory of a process that joins, and the OOM killer may kill all that
+ * share it. */
 TEST(a_write_to_cgroup_procs_shares_no_memory)
 {
 	struct self self;
@@ -1096,8 +1098,8 @@ TEST(an_action_may_use_the_number_of_a_later_pipe)
 	}
 }
 
-/* Nor are the numbers of an earlier pipe open for the command, until an action or a function makes one
- * of them its own. */
+/* The numbers of an earlier pipe are not open for the command either, until an action or a function
+ * opens the number itself. */
 static ASPAWN_CHILD int takes_number(void *fd)
 {
 	return psys_dup3(0, (int)(intptr_t)fd, 0) < 0 ? -PSYS_EMFILE : 0;
@@ -1143,7 +1145,7 @@ static void check_finds_nothing(struct aspawn_command *command, int fd, uint64_t
 	};
 	const struct aspawn_action actions[][2] = {
 		{ ASPAWN_DUP2(fd, 77), ASPAWN_RESUID(-1, -1, -1) },
-		/* Not even by a number that is not marked as a descriptor's. */
+		/* An argument that is not marked as a descriptor reaches no number either. */
 		{ ASPAWN_SYSCALL(PSYS_NR_fcntl, fd, PSYS_F_GETFD, 0, 0, 0, 0, 0,
 				 ASPAWN_EXPECTED_SUCCESS),
 		  ASPAWN_RESUID(-1, -1, -1) },
@@ -1202,7 +1204,8 @@ TEST(reserved_descriptors_are_relocated)
 	CHECK_EQUAL(failure.step, (int)count - 1);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECANCELED);
 
-	/* A command cannot use the report pipe's numbers, even if the pipe is relocated to one of them. */
+	/* A command cannot use the report pipe's numbers, even if the pipe is relocated to such a
+	 * number. */
 	int next = psys_dup(0); /* the pipe will have this number and the next */
 	psys_close(next);
 	const struct aspawn_action using_it[] = { ASPAWN_DUP2(next, 0), ASPAWN_DUP2(next + 1, 0),
@@ -1325,7 +1328,7 @@ TEST(action_functions_equal_their_macros)
 	      !psys_memcmp(&null.u.openat, &open.u.openat, sizeof open.u.openat));
 }
 
-/* An element that was never filled, and kinds and flags of later versions. */
+/* These are an element that was never filled, and kinds and flags of later versions. */
 TEST(rejects_unknown_kinds_and_flags_of_actions)
 {
 	struct self self;
