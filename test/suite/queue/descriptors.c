@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors of the caller's that jobs use: each job has those that it names, and no other. */
+/* Tests of the caller's descriptors that jobs use: a job has the descriptors that it names, and no
+ * others */
 #include "filter.h"
 #include "queues.h"
 
@@ -20,7 +21,7 @@ static void make_pipe(int pipe[2])
 	CHECK_EQUAL(psys_pipe2(pipe, PSYS_O_CLOEXEC), 0);
 }
 
-/* All that a pipe has is the text, and then its end: nobody has the end that writes. */
+/* Checks that a pipe has the text and then its end: nobody else has the end for writing. */
 static void check_all_of(int pipe[2], const char *text)
 {
 	char all[64];
@@ -83,7 +84,7 @@ TEST(queue_sends_descriptors_along)
 	command.memory = ASPAWN_MEMORY_COPIED;
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 	check_result(queue, ASPAWN_OUTCOME_RAN, 0);
-	/* The mark of a system call. */
+	/* The system call's mark names the descriptor. */
 	const struct aspawn_action calls[] = { ASPAWN_CLOSE(1),
 					       ASPAWN_FCNTL(pipe[1], PSYS_F_DUPFD, 1) };
 	command.actions = calls;
@@ -124,7 +125,7 @@ TEST(queue_sends_descriptors_for_each_job_of_a_prepared_command)
 	close_queue(queue);
 }
 
-/* The caller's numbers are those that the server has for others. */
+/* The server has the caller's numbers for other descriptors. */
 TEST(queue_places_descriptors_that_change_places)
 {
 	enum { COUNT = 16 };
@@ -187,7 +188,7 @@ static ASPAWN_CHILD int opens_62(void *arg)
 	return fd < 0 ? fd : psys_dup3(fd, 62, PSYS_O_CLOEXEC);
 }
 
-/* Submits a job with three actions, of which the last uses 62, which the caller has not. */
+/* Submits a job with three actions, the last of which uses 62, a number that the caller has not. */
 static int64_t submit_three(struct aspawn_queue *queue, struct aspawn_action first,
 			    struct aspawn_action second)
 {
@@ -219,7 +220,7 @@ TEST(queue_sends_what_is_the_callers_at_that_action)
 	check_failure(queue, -PSYS_EBADF);
 	CHECK(submit_three(queue, nothing, (struct aspawn_action)ASPAWN_CLOSEFROM(60)) > 0);
 	check_failure(queue, -PSYS_EBADF);
-	/* Directories that are the caller's. */
+	/* The caller opened these directories. */
 	CHECK(submit_three(queue, nothing,
 			   (struct aspawn_action)ASPAWN_OPENAT(62, dev, "null", PSYS_O_RDONLY, 0)) >
 	      0);
@@ -274,7 +275,7 @@ static ASPAWN_CHILD int does_nothing(void *unused)
 	return 0;
 }
 
-/* After a function, and where no mark says so, a number is none of the caller's. */
+/* After a function, and in an unmarked argument, a number means no descriptor of the caller's. */
 TEST(job_finds_no_descriptor_of_the_server)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
@@ -328,7 +329,7 @@ TEST(queue_without_a_socket_has_jobs_without_descriptors)
 	close_queue(queue);
 }
 
-/* Submits until it fails, while the server is stopped. Returns the number of jobs. */
+/* Stops the server and submits until an error. Returns the number of jobs. */
 static int submit_until(struct aspawn_queue *queue, int error, int fd)
 {
 	const int server = server_of(queue);
@@ -344,7 +345,7 @@ static int submit_until(struct aspawn_queue *queue, int error, int fd)
 	return count;
 }
 
-/* What was submitted is not lost, and what was not has left nothing. */
+/* All submitted jobs run, and a refused job has left nothing. */
 static void check_error(int error)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 8192 });
@@ -388,7 +389,7 @@ TEST(too_many_sent_descriptors_are_an_error_of_the_submission)
 	check_error(-PSYS_ETOOMANYREFS);
 }
 
-/* Submits a job that runs when this returns. */
+/* Submits a job, and waits until it runs. */
 static int64_t submit_lingering(struct aspawn_queue *queue)
 {
 	const int64_t ticket = submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL);
@@ -441,7 +442,7 @@ TEST(closed_queue_leaves_no_descriptor)
 	check_all_of(pipe, "");
 }
 
-/* The second has received those of a job with a lower priority, which waits. */
+/* The second server has received the descriptors of a waiting job with a lower priority. */
 TEST(killed_server_leaves_no_descriptor)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 2 });
@@ -490,7 +491,7 @@ static int count_descriptors_of(int pid)
 	return count;
 }
 
-/* A job with more than the server has room for, and then one with few. */
+/* The first job has more descriptors than the server's table, and the second has few. */
 TEST(server_with_a_full_table_fails_the_job_alone)
 {
 	enum { COUNT = 20 };

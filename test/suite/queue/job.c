@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An input that is too large; a program that is traced; and what a pipe of a job holds when its program
- * ends, and the queue may wait for no more. */
+/* Tests of an input that is too large; of a traced program; and of what a job's pipe holds when the
+ * program ends, and the queue may not wait longer */
 #include "../../../aspawn/queue/queue.h"
 #include "filter.h"
 #include "queues.h"
@@ -48,7 +48,7 @@ static void fail_for_its_input(struct aspawn_queue *queue)
 	give_back(queue, result);
 }
 
-/* One that was pending before is the caller's. */
+/* A signal that was pending before is the caller's. */
 TEST(local_queue_takes_the_sigxfsz_of_an_input_that_is_too_large)
 {
 	const struct psys_timespec at_once = { 0, 0 };
@@ -172,7 +172,7 @@ TEST(stop_of_a_traced_job_is_taken_for_no_end)
 	close_queue(queue);
 }
 
-/* What is left of a group is killed at the end of its program, not before. */
+/* The rest of a group is killed at the program's end, not before. */
 TEST(stop_of_a_traced_job_that_is_cancelled_ends_no_grace)
 {
 	struct aspawn_queue *queue = queue_that_looks();
@@ -201,8 +201,8 @@ static ASPAWN_CHILD int stops_its_server(void *unused)
 	return psys_kill(psys_getppid(), PSYS_SIGSTOP);
 }
 
-/* Writes most of what its pipe can hold, and returns the number of units that it has written. The
- * pipe is small if its user has many pipes (fs.pipe-user-pages-soft). */
+/* Writes most of what the pipe can hold, and returns the number of units. The pipe is small if its
+ * user has many pipes (fs.pipe-user-pages-soft). */
 ROLE(fills_its_pipe)
 {
 	const int fitting = psys_fcntl(1, PSYS_F_GETPIPE_SZ, 0) / 4 * 3 / UNIT;
@@ -228,7 +228,7 @@ static void check_total(uint64_t total, int status, bool is_spliced)
 	CHECK(total > PIECE);
 }
 
-/* The next result, of a program that has ended before its output is read. */
+/* Returns the next result, of a program that has ended before its output is read. */
 static const struct aspawn_result *result_of_unread(struct aspawn_queue *queue, uint64_t flags,
 						    struct aspawn_job job, bool is_spliced)
 {

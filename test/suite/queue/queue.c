@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* aspawn/queue.h: what a queue promises, with a server and served by the caller. */
+/* Tests of what aspawn/queue.h promises, with a server and served by the caller */
 #include <aspawn/queue.h>
 
 #include "../../../aspawn/queue/queue.h"
@@ -214,7 +214,7 @@ static void check_streams(uint64_t flags)
 	result = next_result(queue);
 	CHECK(is_text(result->out, result->out_length, "in"));
 	give_back(queue, result);
-	/* Without input and sizes all are /dev/null. */
+	/* Without input and sizes all streams are /dev/null. */
 	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT }, "copies", NULL) > 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->status, 0);
@@ -223,7 +223,7 @@ static void check_streams(uint64_t flags)
 	close_queue(queue);
 }
 
-/* A clock whose reading needs no system call on any architecture of 64 bits. */
+/* Returns true if a reading of the clock needs no system call on any 64-bit architecture. */
 static bool has_quick_clock(void)
 {
 	char name[64] = "";
@@ -296,7 +296,7 @@ TEST(queue_keeps_the_head_or_the_tail)
 		CHECK_EQUAL(result->out_total, 2);
 		give_back(queue, result);
 	}
-	/* More than a pipe holds, of which the program waits for. */
+	/* The programs write more than a pipe holds, and wait for a reader. */
 	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT }, "writes_a_lot", NULL) > 0);
 	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT }, "writes_letters", "200000") >
 	      0);
@@ -334,7 +334,7 @@ TEST(queue_says_why_a_program_was_not_executed)
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
 	CHECK_EQUAL(result->failure.step, 1);
 	give_back(queue, result);
-	/* The same of a child in a copy of the memory. */
+	/* A child in a copy of the memory fails likewise. */
 	command.memory = ASPAWN_MEMORY_COPIED;
 	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
 	result = next_result(queue);
@@ -463,7 +463,7 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	CHECK_EQUAL(aspawn_queue_close(NULL), -PSYS_EINVAL);
 }
 
-/* The error of a failure, which must name this. */
+/* Returns the error of a failure, whose subject must be this. */
 static int64_t error_of(int64_t r, const struct aspawn_failure *failure, const char *subject)
 {
 	CHECK_EQUAL(failure->step, ASPAWN_STEP_ARGUMENT);
@@ -718,7 +718,7 @@ TEST(queue_create_rejects_each_invalid_option)
 		CHECK_EQUAL(aspawn_queue_create(&queue, &wrong[i]), -PSYS_EINVAL);
 }
 
-/* Options that happen to be empty. */
+/* These options happen to be empty. */
 TEST(queue_takes_a_key_without_a_limit_and_a_limit_without_a_key)
 {
 	const struct aspawn_action unused[] = { ASPAWN_CHDIR("/no such directory") };
@@ -753,7 +753,7 @@ TEST(queue_that_is_full_says_so)
 	for (int i = 0; i < 4; i++)
 		CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
 	CHECK_EQUAL(aspawn_queue_drain(queue, LONG), 0);
-	/* Ended, but not taken and released. */
+	/* The jobs have ended, but are not taken and released. */
 	CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), -PSYS_EAGAIN);
 	CHECK_EQUAL(aspawn_queue_prepare(queue, &command, NULL), -PSYS_EAGAIN);
 	CHECK_EQUAL(aspawn_queue_wait(queue, results, 4, 0), 4);
@@ -765,7 +765,7 @@ TEST(queue_that_is_full_says_so)
 	close_queue(queue);
 }
 
-/* Its tickets count the uses of that place alone. */
+/* The tickets count the uses of the single place. */
 static void check_one_place(uint64_t flags)
 {
 	struct aspawn_queue *queue =
@@ -929,7 +929,7 @@ static void check_timeout(uint64_t flags)
 	aspawn_result_text(text, sizeof text, result);
 	CHECK(!psys_strcmp(text, "timed out, killed by SIGTERM"));
 	give_back(queue, result);
-	/* One that ignores SIGTERM, and one without grace. */
+	/* The first program ignores SIGTERM, the second job has no grace. */
 	struct psys_sigset sigterm;
 	psys_sigemptyset(&sigterm);
 	psys_sigaddset(&sigterm, PSYS_SIGTERM);
@@ -950,7 +950,7 @@ static void check_timeout(uint64_t flags)
 	result = next_result(queue);
 	CHECK_EQUAL(result->status, PSYS_SIGKILL);
 	give_back(queue, result);
-	/* What the program has started is killed with it. */
+	/* The queue also kills what the program has started. */
 	for (; !grandchild; timeout_ms *= 2) { /* until it has come so far in this time */
 		CHECK(submit(queue,
 			     (struct aspawn_job){ .time_limit_ms = timeout_ms, .out_size = KEPT },
@@ -964,7 +964,7 @@ static void check_timeout(uint64_t flags)
 	close_queue(queue);
 }
 
-/* The other survives SIGTERM, this one does not. */
+/* The child survives SIGTERM, the program does not. */
 ROLE(starts_a_stubborn_one)
 {
 	int pid = psys_fork();
@@ -993,13 +993,13 @@ TEST(local_queue_ends_jobs_after_their_timeout)
 	check_timeout(ASPAWN_QUEUE_LOCAL);
 }
 
-/* The program, which ignores it, ends when what it has started does. */
+/* The program ignores the signal, and ends when its child does. */
 TEST(queue_sends_sigterm_to_the_whole_group)
 {
 	struct aspawn_queue *queue = usual_queue();
 	int status = PSYS_SIGTERM;
 
-	/* Until it has come so far in this time that it ignores the signal. */
+	/* Repeat with more time until the program gets to ignore SIGTERM. */
 	for (int timeout_ms = 50; status == PSYS_SIGTERM; timeout_ms *= 2) {
 		CHECK(submit(queue,
 			     (struct aspawn_job){ .time_limit_ms = timeout_ms, .grace_ms = LONG },
@@ -1054,7 +1054,7 @@ ROLE(tells_if_group_leader)
 	return psys_getpgid(0) == psys_getpid();
 }
 
-/* Of one place that has been used again. */
+/* A ticket is old when the place has been used again. */
 TEST(queue_knows_an_old_ticket)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 2 });
@@ -1117,7 +1117,7 @@ TEST(queue_waits_a_grace_for_a_pipe_that_another_process_holds)
 	close_queue(queue);
 }
 
-/* It is read in many small pieces, of which some are left at the program's end. */
+/* The tail is read in many small pieces, some of which are left at the program's end. */
 TEST(queue_cuts_no_long_tail_without_a_grace)
 {
 	struct aspawn_queue *queue = usual_queue();
@@ -1273,7 +1273,7 @@ TEST(queue_children_are_not_the_hosts)
 	CHECK_EQUAL(psys_rt_sigtimedwait(&chld, NULL, &at_once, PSYS_SIGSET_SIZE), -PSYS_EAGAIN);
 }
 
-/* Jobs have the creator's limits, its signals if they ask for them, and an own group. */
+/* Jobs have the creator's limits, an own group, and on request the creator's signals. */
 TEST(queue_jobs_inherit_from_the_creator)
 {
 	const struct psys_rlimit64 few = { 20, 1000 };
@@ -1466,7 +1466,7 @@ static bool has_pidfds(void)
 {
 	const int fd = psys_pidfd_open(psys_getpid(), 0);
 
-	psys_close(fd); /* of a negative one: no effect */
+	psys_close(fd); /* close(-1) is harmless */
 	return fd >= 0;
 }
 
@@ -1539,7 +1539,7 @@ TEST(queue_closes_with_a_stopped_server)
 	CHECK(!exists(server));
 }
 
-/* The program's end is the server's; what it has started ends only with its group. */
+/* The server ends the program, but only a kill of the group ends the program's child. */
 TEST(queue_kills_groups_when_it_closes_with_a_stopped_server)
 {
 	struct aspawn_queue *queue = usual_queue();
@@ -1577,7 +1577,7 @@ static int wait_for_pid(int fd)
 	return pid;
 }
 
-/* The descriptor for its number is the caller's, so that no output of the job ends. */
+/* The caller's descriptor takes the number, so that no output of the job ends. */
 ROLE(tells_its_pid_and_leaves_a_grandchild)
 {
 	const int pid = psys_getpid();
@@ -1657,8 +1657,8 @@ TEST(queue_survives_the_death_of_its_server)
 	CHECK(!have_children());
 }
 
-/* The result of the second job is filled, but its number is not in the ring yet; the first one, which
- * comes before it there, still runs. */
+/* The second job's result is filled, but its number is not in the ring yet. The first job, which
+ * precedes it there, still runs. */
 TEST(queue_keeps_a_result_that_a_killed_server_has_not_published)
 {
 	const struct aspawn_result *results[2];
@@ -1775,7 +1775,7 @@ TEST(queue_takes_jobs_along_that_call_for_another_user)
 									  65534, 0, 0, 0, 0, 0));
 }
 
-/* It takes no job that nobody would run. */
+/* The queue takes no job that nobody would run. */
 TEST(queue_that_cannot_make_a_new_server_says_so)
 {
 	struct aspawn_queue *queue = usual_queue();
@@ -1858,14 +1858,14 @@ TEST(queue_is_not_inherited_by_fork)
 		psys_exit_group(0);
 	}
 	CHECK_EQUAL(reap(pid), 0);
-	/* The copy's close has not closed this one. */
+	/* The close of the copy has not closed this queue. */
 	CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->status, 7 << 8);
 	close_queue(queue);
 }
 
-/* In a process of its own: tells the pid of its server. */
+/* Runs in another process, and writes the pid of the server. */
 static void host_of_a_job(int pipe)
 {
 	struct aspawn_queue *queue = usual_queue();
@@ -1906,7 +1906,7 @@ static void executes(void)
 	exec_role("lingers", NULL);
 }
 
-/* A forked copy holds the pipe that would tell of the exec. Its own copy of the queue is dead. */
+/* A forked copy holds the pipe that would tell of the exec. The copy's queue is dead. */
 static void executes_with_a_copy(void)
 {
 	if (psys_fork() == 0) {
@@ -1943,7 +1943,7 @@ static void await_sleeps(int pid, int sleeps)
 	}
 }
 
-/* A server that looks again and again would not sleep. */
+/* A server must not look again and again, but sleep. */
 TEST(queue_sleeps_while_a_job_waits_for_its_key_and_starts_are_delayed)
 {
 	struct aspawn_queue *queue =

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits for a queue is woken: by events, or by the server's death. */
+/* These tests show that events, or the server's death, wake the threads that wait for a queue. */
 #include "filter.h"
 #include "queues.h"
 
 /* --- results -------------------------------------------------------------------------------- */
 
-/* If the server did not wake the waiter, each round would take the second after which a waiter looks
- * by itself, and the test longer than it may. */
+/* Without the server's wakeup each round would take a second, after which a waiter looks without
+ * being woken, and the test would exceed its limit. */
 TEST_SECONDS(queue_wakes_waiters, 100)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ 0 });
@@ -30,7 +30,8 @@ static int waits_for_all(void *queue)
 	return 0;
 }
 
-/* The one that takes the last result dismisses the other, which would take a second otherwise. */
+/* The thread that takes the last result dismisses the other, which would otherwise take a
+ * second. */
 TEST_SECONDS(queue_dismisses_waiters_when_the_last_result_is_taken, 100)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ 0 });
@@ -68,7 +69,7 @@ TEST_SECONDS(queue_wakes_waiters_when_its_server_is_killed, 100)
 		CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
 		await_running(queue, 1);
 		thread_start(&thread, waits_for_all, queue);
-		sleep_ms(5); /* it may sleep by now; it need not */
+		sleep_ms(5); /* the thread may sleep by now, but need not */
 		kill_server(server);
 		thread_join(&thread);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue after its server was killed, and beside processes that its host has forked. */
+/* Tests of a queue after the server was killed, and beside processes that its host has forked */
 #include "../../../aspawn/queue/queue.h"
 #include "filter.h"
 #include "queues.h"
@@ -19,7 +19,7 @@ static void kill_server_of(struct aspawn_queue *queue)
 
 enum { FILES = 3 };
 
-/* A job without actions, and some whose standard input is one of the caller's descriptors. */
+/* Checks a job without actions, and jobs whose standard input is a descriptor of the caller's. */
 static void check_descriptors_of_jobs(struct aspawn_queue *queue, const int *fds)
 {
 	const struct aspawn_action actions[FILES] = { ASPAWN_DUP2(fds[0], 0), ASPAWN_DUP2(fds[1], 0),
@@ -40,8 +40,8 @@ static void check_descriptors_of_jobs(struct aspawn_queue *queue, const int *fds
 	}
 }
 
-/* The caller's descriptors are not CLOEXEC. They have the numbers that a server uses, with those of
- * the queue below, among or above them. */
+/* The caller's descriptors are not CLOEXEC. Their numbers are a server's, with the queue's
+ * descriptors below, among or above them. */
 static void check_descriptors(int files_before, uint64_t flags)
 {
 	const int last = 40;
@@ -73,7 +73,7 @@ TEST(jobs_have_no_descriptor_but_their_own)
 
 /* --- processes without an exec ------------------------------------------------------------- */
 
-/* What a forked process does; of root, with the privileges of nobody if it may have them. */
+/* A forked process does act, as nobody if the test is root and may change users. */
 static void fork_unprivileged(void (*act)(void))
 {
 	const int pid = fork_child();
@@ -90,7 +90,7 @@ static void fork_unprivileged(void (*act)(void))
 	CHECK_EQUAL(reap(pid), 0);
 }
 
-/* Sends bytes, and a descriptor unless it is negative, by each socket that the process has. */
+/* Sends bytes, and fd unless negative, by each socket of the process. */
 static int send_by_all(const void *bytes, size_t size, int fd)
 {
 	struct psys_iovec vector = { (void *)(uintptr_t)bytes, size };
@@ -132,7 +132,7 @@ static void shuts_sockets_down(void)
 	CHECK(count > 0);
 }
 
-/* A job that runs goes on, and so do later ones. */
+/* A running job goes on, and so do later jobs. */
 static void check_jobs_go_on(void (*act)(void))
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 2 });
@@ -158,7 +158,7 @@ TEST(forked_process_cannot_end_jobs_of_its_hosts_queue)
 		check_jobs_go_on(shuts_sockets_down);
 }
 
-/* A job that copies the caller's file. */
+/* Submits a job that copies the caller's file. */
 static int64_t submit_copier(struct aspawn_queue *queue, int fd)
 {
 	struct self self;
@@ -189,7 +189,7 @@ static int make_file(const char *text)
 	return fd;
 }
 
-/* The tickets that come next, in a queue of two places. */
+/* These are the next tickets in a queue of two places. */
 static void sends_descriptors_in_advance(void)
 {
 	const int fd = make_file("forged");
@@ -200,7 +200,7 @@ static void sends_descriptors_in_advance(void)
 	}
 }
 
-/* The server is stopped, so that it sees what the forked process has sent before what the host sends. */
+/* The server is stopped, and sees what the forked process has sent before what the host sends. */
 TEST(forked_process_cannot_alter_a_descriptor_that_its_host_sends)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 2 });
@@ -258,7 +258,7 @@ static int receive_by_all(void)
 	return count;
 }
 
-/* The server is stopped, so that what the host sends lies in the socket. */
+/* The server is stopped, and what the host sends stays in the socket. */
 TEST(forked_process_cannot_take_a_descriptor_that_its_host_sends)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ 0 });
@@ -308,7 +308,7 @@ static void submit_with_call(struct aspawn_queue *queue, const char *role, int (
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 }
 
-/* Its server waits in its first write, by which it tells of the first results. */
+/* The server waits in its first write, which would tell of the first results. */
 static int opens_a_queue_that_does_not_tell(void *arg)
 {
 	(void)arg;
@@ -324,7 +324,7 @@ static bool is_readable(int fd)
 	return psys_ppoll(&poll, 1, &(struct psys_timespec){ 0, 0 }, NULL, 0) == 1;
 }
 
-/* Another thread submits before the one that polls has run. */
+/* Another thread submits before the polling thread has run. */
 TEST(results_of_a_killed_server_are_not_kept_silent_by_a_submission)
 {
 	const struct aspawn_result *result;
@@ -487,7 +487,7 @@ TEST(each_call_on_a_queue_continues_its_stopped_server)
 	}
 }
 
-/* An ordinary child has the number that the server had: it is no clone of the queue's. */
+/* An ordinary child has the former number of the server, and is no clone of the queue's. */
 TEST(queue_signals_no_child_that_has_the_number_of_its_server)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ 0 });
@@ -530,7 +530,7 @@ enum {
 	GOT_A_RESULT = 4, /* as if the handler had run after the call */
 };
 
-/* A call of the queue's, and what comes before. Seen by the host, its copies and its tracer. */
+/* A call of the queue's, and what comes before. The host, its copies and its tracer see this */
 struct stepped {
 	const char *name;
 	uint64_t flags;
@@ -595,7 +595,7 @@ static int submits_descriptor(struct aspawn_queue *queue)
 	return with_counting(queue, true, false);
 }
 
-/* Only the preparation is interrupted, not the job of it. */
+/* Only the preparation is interrupted, not the prepared job. */
 static int prepares(struct aspawn_queue *queue)
 {
 	struct aspawn_job job = { .size = sizeof job };
@@ -616,7 +616,7 @@ static void submits_before(struct aspawn_queue *queue)
 	CHECK(submits(queue) > 0);
 }
 
-/* The descriptor does not show it: a server tells of a result after that may have been taken. */
+/* The descriptor does not show the result: the server may tell of a result after its taking. */
 static void has_result(struct aspawn_queue *queue)
 {
 	submits_before(queue);
@@ -689,7 +689,7 @@ static void be_stepped_through(const struct stepped *stepped)
 	psys_exit_group(0);
 }
 
-/* Returns the signal that has stopped the host, or -1 at its end. */
+/* Returns the signal that has stopped the host, or -1 at the host's end. */
 static int next_stop(int host, int request, int signal)
 {
 	int status;
@@ -705,7 +705,7 @@ static int next_stop(int host, int request, int signal)
 	return -1;
 }
 
-/* False at the next mark. */
+/* Returns false at the next mark. */
 static bool step(int host, int count)
 {
 	while (count > 0 && next_stop(host, PTRACE_SINGLESTEP, 0) == PSYS_SIGTRAP)
@@ -713,7 +713,7 @@ static bool step(int host, int count)
 	return count == 0;
 }
 
-/* Lets the handler run, when signals are not blocked. False at the next mark. */
+/* Lets the handler run, when signals are not blocked. Returns false at the next mark. */
 static bool interrupt(int host)
 {
 	bool is_at_mark = false;
@@ -761,7 +761,7 @@ static void need_steps_over_atomics(void)
 		skip("no single steps over atomic operations");
 }
 
-/* Interrupts each call at many places by a handler that forks. */
+/* Interrupts each call at many places by a handler which forks. */
 static void check_copies(const struct stepped *stepped)
 {
 	int status;
