@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A failed spawn leaves nothing behind: no descriptor, mapping, child or changed mask. */
+/* A failed spawn leaves no descriptor, mapping, child or changed mask behind. */
 #include "filter.h"
 
-/* Checks that the spawn fails with the error, and changes nothing. */
+/* Checks that the spawn fails with the error and changes nothing. */
 static void check_fails(int *pidfd, struct Stack_t *stack, size_t reserved, int error)
 {
 	struct psys_sigset mask = get_mask();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A child that begins in a frozen control group does not run, and its parent is suspended until it
- * executes its program: a helper, and never the caller or the server of a queue.
+ * A child that begins in a frozen control group does not run, and its parent is suspended until the
+ * child's exec. The parent is a helper, never the caller or the server of a queue.
  */
 #include "../filter.h"
 #include "../queues.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A helper that another process traces, or stops beside waits that are short. */
+/* Another process traces the helper, or stops the helper beside short waits. */
 #include "held.h"
 #include "tree.h"
 
@@ -38,7 +38,7 @@ TEST(no_wait_hangs_because_a_helper_is_traced)
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(psys_read(child.out_fd, &daemon, sizeof daemon), sizeof daemon);
 	const int r = aspawn_wait(&child, &status, NULL, -1);
-	/* Without its tracer the helper can be reaped. Both are this process's children. */
+	/* Without the tracer the helper can be reaped. Both are children of this process. */
 	psys_kill(daemon, PSYS_SIGKILL);
 	while (psys_wait4(-1, NULL, (int)PSYS___WALL, NULL) > 0)
 		continue;
@@ -49,7 +49,7 @@ TEST(no_wait_hangs_because_a_helper_is_traced)
 	psys_close(child.out_fd);
 }
 
-/* Shorter than the second after which a wait looks. */
+/* The waits are shorter than the second after which a wait looks. */
 TEST(short_waits_continue_a_helper_that_its_program_has_stopped)
 {
 	struct self self;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program does to its parent, or to its helper: it stops, traces, limits and kills it. */
+/* A program stops, traces, limits and kills its parent or its helper. */
 #include "filter.h"
 #include "held.h"
 #include "queues.h"

@@ -9,7 +9,7 @@ static unsigned char byte_at(size_t i)
 	return (unsigned char)(1 + (i * 7 + i / 251) % 255);
 }
 
-/* All arguments after the name have all bytes. */
+/* Each argument after the name has all bytes. */
 ROLE(has_all_bytes)
 {
 	for (int i = 1; i < argc; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The caller's own child in the image, whose helper waits for the image in the caller's place. */
+/* Tests of the caller's own child in the image, whose helper waits for the image in the caller's
+ * place */
 #include "held.h"
 #include "private.h"
 
@@ -23,7 +24,7 @@ static void check_trims(void)
 	check_nothing_is_left();
 }
 
-/* Skips the test where the caller waits for the image itself, or there is none. */
+/* Skips the test where the caller itself waits for the image, or the image is missing. */
 static void need_helper(void)
 {
 	struct self self;
@@ -47,7 +48,7 @@ static void need_helper_under_filters(void)
 	need_helper();
 }
 
-/* Starts a command that lingers. Returns its helper. */
+/* Starts a lingering command. Returns the helper. */
 static int start_lingering(struct aspawn_child *child)
 {
 	struct self self;
@@ -94,7 +95,7 @@ TEST(the_caller_does_not_wait_for_the_image)
 	check_trims();
 }
 
-/* Its end is the caller's, as that of any child. */
+/* The end belongs to the caller, as the end of any child. */
 TEST(a_wait_of_the_callers_finds_a_child_of_a_helper)
 {
 	struct self self;
@@ -268,7 +269,7 @@ TEST(a_released_command_without_a_pool_leaves_no_helper)
 static struct aspawn_child seen;
 static volatile int running, signalled;
 
-/* Asks at the only time that it is told to. */
+/* Asks only when SIGCHLD has come. */
 static void ask(int signal)
 {
 	(void)signal;
@@ -299,7 +300,7 @@ TEST(a_child_whose_sigchld_has_come_has_ended)
 	check_trims();
 }
 
-/* It knows nothing of the child of its host. */
+/* The forked process knows nothing of its host's child. */
 TEST(a_forked_process_has_no_child_of_a_helper)
 {
 	struct self self;

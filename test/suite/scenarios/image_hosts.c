@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The image in hosts that fork, or filter system calls. */
+/* The host of the image forks, or filters system calls. */
 #include "filter.h"
 #include "observe.h"
 
@@ -43,7 +43,7 @@ TEST(a_pool_under_a_filter_of_robust_futexes_makes_a_copy)
 	CHECK_EQUAL(run_in_image(), ASPAWN_MODE_FORK);
 }
 
-/* Such a child would map the page of its watch for itself alone. */
+/* A child in the image would map the page of its watch for itself alone. */
 TEST(without_shared_memory_no_child_is_in_the_image)
 {
 	struct self self;
@@ -67,7 +67,7 @@ TEST(without_shared_memory_no_child_is_in_the_image)
 
 enum { SCANNED = 4 * 1024 * 1024 };
 
-/* Descriptors, mappings: whatever the process has inherited of the pool. */
+/* Looks at descriptors and mappings: whatever the process has inherited of the pool. */
 static bool finds(const char *secret, size_t length, bool overwrites)
 {
 	char *seen = psys_mmap(NULL, SCANNED, PSYS_PROT_READ | PSYS_PROT_WRITE,
@@ -89,7 +89,7 @@ static bool finds(const char *secret, size_t length, bool overwrites)
 	return found;
 }
 
-/* A process that was forked may have fewer privileges than the one whose commands these are. */
+/* A forked process may have fewer privileges than the owner of these commands. */
 TEST(a_forked_process_neither_reads_nor_changes_commands)
 {
 	static const char secret[] = "a secret of the command";
@@ -115,7 +115,7 @@ TEST(a_forked_process_neither_reads_nor_changes_commands)
 	CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
 }
 
-/* It does not have the page that the child shares with the host. */
+/* The forked process does not have the page that the child shares with the host. */
 TEST(a_forked_process_does_not_know_if_a_child_of_the_image_has_started)
 {
 	struct self self;
@@ -203,7 +203,7 @@ static void find_regions(void)
 	}
 }
 
-/* As a report this says that something has failed, and that the program was executed. */
+/* As a report this means that something has failed, and that the program was executed. */
 static void forge(int *gates)
 {
 	if (psys_geteuid() == 0) {
@@ -219,7 +219,8 @@ static void forge(int *gates)
 				psys_memset(regions[i].at + at, 0xf3, SCRIBBLED);
 }
 
-/* One command is between its start and its exec when the process is forked, the others come later. */
+/* When the process is forked, one command is between its start and its exec. The others come
+ * later. */
 TEST(forked_process_cannot_forge_outcomes_of_its_hosts_commands)
 {
 	char fifo[64] = "/tmp/aspawn-forge-";

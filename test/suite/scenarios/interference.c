@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interference by a fork, a handler, a sibling or a stopped child. */
+/* A fork, a handler, a sibling or a stopped child interferes. */
 #include "held.h"
 #include "observe.h"
 
@@ -68,8 +68,8 @@ static int spawns_and_frees(void *arg)
 	return 0;
 }
 
-/* Forks at any instruction of a reservation, a spawn, a growth and a free. Seen before: the copy
- * crashed (2 of 4000), or was busy or invalid for ever (18 of 3000). */
+/* Forks at any instruction of a reservation, a spawn, a growth and a free. Before, the copy crashed
+ * (2 of 4000), or was busy or invalid for ever (18 of 3000). */
 TEST(a_fork_beside_a_spawning_thread_gets_usable_stacks)
 {
 	struct thread thread;
@@ -196,8 +196,9 @@ TEST(a_sibling_that_holds_the_pipe_does_not_hide_a_killed_child)
 
 /* --- a child that is stopped before its exec -------------------------------------- */
 
-/* As in a frozen cgroup, or by SIGSTOP. The parent waits until the child has its own descriptor
- * table; once it did so with all signals blocked. Here only the handler lets the child continue. */
+/* A frozen cgroup or SIGSTOP may stop the child. The parent waits until the child has its own
+ * descriptor table, and once blocked all signals meanwhile. Here only the handler lets the child
+ * continue. */
 TEST(signals_are_handled_while_a_child_with_only_below_is_stopped)
 {
 	struct aspawn_pool pool = { { 0 } };
@@ -230,7 +231,7 @@ static int waits_and_is_refused(void *arg)
 	return aspawn_wait(&waited_for, NULL, NULL, -1) == -PSYS_EPERM ? 0 : 1;
 }
 
-/* Once the handle was released, and the zombie stayed. */
+/* The handle was once released, and the zombie stayed. */
 TEST(a_wait_that_fails_keeps_the_child)
 {
 	struct aspawn_pool pool = { { 0 } };
@@ -251,7 +252,7 @@ TEST(a_wait_that_fails_keeps_the_child)
 
 enum { PTRACE_SEIZE = 0x4206 }; /* ptrace(2) */
 
-/* Says if it traces the process, and ends when nobody can write to it. */
+/* Traces the process, writes whether this worked, and ends when nobody can write to until. */
 static _Noreturn void trace(int pid, int answer, int until)
 {
 	const char traces = psys_ptrace(PTRACE_SEIZE, pid, NULL, NULL) >= 0;
@@ -262,7 +263,7 @@ static _Noreturn void trace(int pid, int answer, int until)
 	psys_exit_group(0);
 }
 
-/* Its pidfd is readable, but no wait finds it before the tracer lets go. */
+/* The pidfd is readable, but no wait finds the child before the tracer detaches. */
 TEST(a_wait_does_not_block_for_a_tracer)
 {
 	struct aspawn_pool pool = { { 0 } };

@@ -74,8 +74,8 @@ static ASPAWN_CHILD int notes_last(void *copied)
 	return 0;
 }
 
-/* Starts the command with the flags. Returns false if the child has not copied all descriptors;
- * that is asked by a function, which a report pipe under another number could meet. */
+/* Starts the command with the flags. Returns false if the child has not copied all descriptors. A
+ * function asks, since a report pipe could have the number otherwise. */
 static bool start_and_copy(uint64_t flags)
 {
 	struct aspawn_pool pool = { { 0 } };
@@ -108,7 +108,7 @@ static bool start_and_copy(uint64_t flags)
 	return copied;
 }
 
-/* All ways to start. */
+/* Checks all ways to start. */
 static void check_pipes(bool copied)
 {
 	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_NO_PIDFD, ASPAWN_COMMAND_NONBLOCK,
@@ -160,7 +160,7 @@ TEST(pipes_are_copied_without_pidfds)
 	CHECK(start_and_copy(ASPAWN_COMMAND_NO_PIDFD));
 }
 
-/* A daemon that has changed its user: the kernel does not let it look into its child. */
+/* A daemon that has changed its user may not look into its child. */
 static void become_undumpable(void)
 {
 	struct psys_rlimit64 none = { 0, 0 };
@@ -189,7 +189,7 @@ TEST(pipes_come_without_close_range)
 	check_pipes(true);
 }
 
-/* In which the caller has no number, or its number is another process's. */
+/* In the other namespace the caller has no number, or another process has the number. */
 TEST(a_child_in_another_pid_namespace_copies_pipes)
 {
 	open_many();
@@ -423,7 +423,7 @@ static bool writes_to_far(uint64_t flags, bool as_stream)
 		check_ends(&child, 127 << 8);
 	} else {
 		check_ends(&child, 0);
-		/* It is the caller's own: they have one offset. */
+		/* The descriptor is the caller's own, and shares the offset. */
 		CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_CUR), 5);
 		CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_SET), 0);
 		CHECK_EQUAL(psys_read(FAR, text, sizeof text), 5);
@@ -500,7 +500,7 @@ static int checks_far_of_a_process_without_descriptors(void *unused)
 	psys_exit_group(0);
 }
 
-/* The process has no descriptors then: those of its threads are not found by its pid. */
+/* The main thread has no descriptors then: by its pid nobody finds those of other threads. */
 TEST(a_far_descriptor_is_fetched_after_the_main_thread_has_ended)
 {
 	need_call(psys_pidfd_getfd(-1, -1, 0), "no pidfd_getfd");
@@ -542,7 +542,7 @@ TEST(a_far_descriptor_and_pipes)
 	}
 }
 
-/* The numbers that the library has in the caller's table are none of the caller's. */
+/* The library's own numbers in the caller's table are not the caller's descriptors. */
 TEST(a_far_descriptor_that_is_not_open_fails_its_action)
 {
 	struct aspawn_pool pool = { { 0 } };
@@ -589,7 +589,7 @@ TEST(a_failure_names_the_callers_far_descriptor)
 	check_ends(&child, 127 << 8);
 }
 
-/* Under whatever low number it is: actions before it may take that. */
+/* The fetched descriptor gives way, since an earlier action may take its low number. */
 TEST(a_far_descriptor_gives_way_to_actions)
 {
 	struct self self;
@@ -616,7 +616,8 @@ static ASPAWN_CHILD int is_open(void *fd)
 	return psys_fcntl((int)(intptr_t)fd, PSYS_F_GETFD, 0) < 0 ? -PSYS_EBADF : 0;
 }
 
-/* All numbers below are taken in the child, so that what it fetches gets numbers of others. */
+/* All lower numbers are taken in the child, so that the fetched descriptors get each other's
+ * numbers. */
 TEST(the_number_of_a_fetched_descriptor_may_be_another_callers)
 {
 	enum { FIRST = 180, LOW = 128 };
@@ -636,7 +637,7 @@ TEST(the_number_of_a_fetched_descriptor_may_be_another_callers)
 	check_ends(&child, 7 << 8);
 }
 
-/* By ASPAWN_DUP2 of a number to itself, for a later function. */
+/* ASPAWN_DUP2 of a number to itself keeps the number, for a later function. */
 TEST(a_far_descriptor_may_keep_its_number)
 {
 	struct self self;
@@ -696,7 +697,7 @@ TEST(more_far_descriptors_than_a_child_fetches_are_copied)
 
 /* --- what goes wrong ------------------------------------------------------------------ */
 
-/* The last descriptors of the caller: it needs six for three pipes, and one or two for pidfds. */
+/* The caller has only its last descriptors: six for three pipes, and one or two for pidfds. */
 static void check_limit(uint64_t flags)
 {
 	struct aspawn_pool pool = { { 0 } };
@@ -769,7 +770,7 @@ TEST(a_start_fails_if_pipes_cannot_be_made)
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
-/* In the child, which has no number for so many. */
+/* The child has no numbers for so many descriptors. */
 TEST(a_command_fails_if_the_child_cannot_fetch)
 {
 	enum { LIMIT = 64, FIRST = 150, LAST = 249 };
@@ -803,7 +804,8 @@ TEST(a_command_fails_if_the_child_cannot_fetch)
 	}
 }
 
-/* Killed on its way to its own table: the start has succeeded, the pipes are at their end. */
+/* Kills the child before it has its own table. The start has succeeded, and the pipes are at their
+ * end. */
 static void check_killed(long nr, uint64_t flags)
 {
 	struct aspawn_pool pool = { { 0 } };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The OOM killer kills every process that shares the memory of its victim, except a process that is
- * suspended in vfork, and does not choose the child of that. So the parent of a command that begins in
- * a cgroup is suspended until the exec, which fails if the cgroup has no memory for it.
+ * The OOM killer kills every process that shares the victim's memory, except a process suspended in
+ * vfork, whose child is not chosen either. So the parent of a command that begins in a cgroup is
+ * suspended until the exec. The exec fails if the cgroup has no memory for the command.
  */
 #include "../private.h"
 
-/* An argument that the exec has to copy, with less memory. */
+/* The exec has to copy this argument, with less memory. */
 enum { LENGTH = 120000 };
 #define LIMIT "65536"
 
@@ -19,7 +19,7 @@ static const char *make_argument(void)
 	return psys_memset(text, 'x', LENGTH - 1);
 }
 
-/* A cgroup of version 2 with a limit of bytes. */
+/* Makes a cgroup of version 2 with a limit of bytes. */
 static void make_limited(struct cgroup *group, const char *limit)
 {
 	make_cgroup(group);
@@ -131,7 +131,8 @@ static ASPAWN_CHILD int stays_in_group(void *arg)
 	return 0;
 }
 
-/* A process that starts a command and waits for it; or kills the command's helper before the exec. */
+/* Forks a process that starts a command and waits, or kills the command's helper before the
+ * exec. */
 static int fork_host(struct stage *stage, bool kills_helper)
 {
 	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);

@@ -62,8 +62,8 @@ static void check_own_name(const char *expected)
 
 /* --- helpers ------------------------------------------------------------------------------- */
 
-/* Starts a program that lingers. Its child has the expected name at its first action, or if the image is
- * executed, before that. */
+/* Starts a lingering program. The child has the expected name at the first action, or before an
+ * exec of the image. */
 static void check_helper(int owner, bool in_image, const char *helper, const char *expected)
 {
 	char name[NAME] = "", lines[2][256];
@@ -78,7 +78,7 @@ static void check_helper(int owner, bool in_image, const char *helper, const cha
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	check_name(name, in_image ? "" : expected);
-	/* Where there is no image, the child is a copy: it may have no helper, and no stack. */
+	/* Without an image the child is a copy, which may have no helper and no stack. */
 	const int pid = stack_of(&child)->addr ? stack_state(stack_of(&child))->helper_pid : 0;
 	if (pid) {
 		await_name(pid, helper);
@@ -147,7 +147,7 @@ static void check_job(int owner, const char *expected)
 	check_name(name, expected);
 }
 
-/* The only child of the process; 0: there is none. */
+/* Returns the only child of the process, or 0. */
 static int child_of(int pid)
 {
 	char file[32] = "/task/", list[64];
@@ -162,7 +162,7 @@ static int child_of(int pid)
 	return child;
 }
 
-/* A job in the image waits in its first action for the other end of a named pipe. */
+/* A job in the image waits in the first action for the other end of a named pipe. */
 static void check_job_in_image(int server, const char *expected)
 {
 	char path[64] = "/tmp/aspawn-name-";
@@ -206,7 +206,7 @@ static void create_in_thread(uint64_t flags)
 	thread_join(&thread);
 }
 
-/* Also those of a server that another thread has made, in place of one that was killed. */
+/* Jobs of a later server, which another thread has made after a kill, have the name too. */
 TEST(jobs_have_the_name_of_the_thread_that_created_the_queue)
 {
 	create_in_thread(0);

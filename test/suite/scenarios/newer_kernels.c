@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What Linux 6.14 to 7.2 offers to a child through flags of actions and calls that older kernels
- * have too. Older kernels reject the flags. Each test notes what this kernel does; a newer kernel
- * must know the flag. */
+/* Linux 6.14 to 7.2 offers a child these features, through new flags of known actions and calls.
+ * Older kernels reject the flags. Each test notes what this kernel does; a newer kernel must know
+ * the flag. */
 #include "observe.h"
 
-/* True if this is Linux of that version or newer, and no emulator. */
+/* Returns true if this is at least that version of Linux, and no emulator. */
 static bool kernel_is(int major, int minor)
 {
 	struct psys_utsname name;
@@ -19,7 +19,7 @@ static bool kernel_is(int major, int minor)
 	       (version[0] > major || (version[0] == major && version[1] >= minor));
 }
 
-/* Linux 7.1: a mount namespace without mounts, so that the program is not found any more. */
+/* Linux 7.1 makes a mount namespace without mounts, so the program is not found any more. */
 TEST(unshare_can_give_an_empty_mount_namespace)
 {
 	struct observation seen =
@@ -39,7 +39,7 @@ TEST(unshare_can_give_an_empty_mount_namespace)
 		CHECK(seen.failure.error == -PSYS_EINVAL || seen.failure.error == -PSYS_EPERM);
 }
 
-/* Linux 6.14: for interpreters that ask. */
+/* Linux 6.14 has this for interpreters that ask. */
 TEST(securebits_can_restrict_scripts)
 {
 	struct observation seen = observe(

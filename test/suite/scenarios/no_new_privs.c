@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Children that begin with no_new_privs. */
+/* Tests of children that begin with no_new_privs */
 #include "filter.h"
 #include "private.h"
 

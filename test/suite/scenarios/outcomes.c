@@ -8,7 +8,7 @@
 /* An emulator's own memory counts too. */
 enum { MOST_MEMORY = 32 << 20, PAGE = 4096 };
 
-/* More than the group may have. */
+/* Takes more than the group may have. */
 static int take_memory(void)
 {
 	char *at = psys_mmap(NULL, 2 * MOST_MEMORY, PSYS_PROT_READ | PSYS_PROT_WRITE,
@@ -19,7 +19,7 @@ static int take_memory(void)
 	return 2;
 }
 
-/* The argument: a process of its own takes it. */
+/* With an argument, another process takes the memory. */
 ROLE(takes_memory)
 {
 	(void)argv;
@@ -38,7 +38,7 @@ ROLE(kills_itself)
 	return 1;
 }
 
-/* other: joined too, and last; -1: none. */
+/* The last action joins other, unless other is -1. */
 static struct aspawn_io run_in_groups(const struct cgroup *group, int other, const char *role,
 				      const char *argument)
 {
@@ -54,7 +54,8 @@ static struct aspawn_io run_in_groups(const struct cgroup *group, int other, con
 	return io;
 }
 
-/* A group with a limit, or a skip. Of version 1 where the memory controller is that version's. */
+/* Makes a group with a limit, or skips the test. The group is of version 1 where the memory
+ * controller is. */
 static void make_limited_group(struct cgroup *group)
 {
 	char limit[PSYS_DECIMAL_SIZE];
@@ -130,8 +131,8 @@ TEST(a_run_in_two_groups_says_that_it_was_out_of_memory)
 	remove_cgroup(&group);
 }
 
-/* What shares the memory of the victim ends too: the helper, and with that the program. What the
- * program has started goes on, which is this process's child then. */
+/* Each process with the victim's memory ends too: the helper, and thereby the program. The
+ * program's child goes on, as this process's child. */
 TEST(the_oom_killer_of_the_caller_takes_the_helper_along)
 {
 	struct psys_timespec moment = { 0, 20000000 };
@@ -212,7 +213,7 @@ TEST(a_child_says_why_it_ended)
 	check_outcome_of(&child, ASPAWN_OUTCOME_TIMED_OUT);
 }
 
-/* As a signal handler of the caller could. */
+/* A signal handler of the caller could do this. */
 static int kill_tree_of(void *child, int stream, const void *bytes, size_t count)
 {
 	(void)stream, (void)bytes, (void)count;

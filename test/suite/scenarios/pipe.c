@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pipe: messages, and its end of file after the child's exec or exit. */
+/* Tests of the pipe: messages, and the end of file after the child's exec or exit */
 #include "harness.h"
 
 static bool is_readable(int fd, int timeout_ms)
@@ -50,7 +50,7 @@ TEST(the_parent_reads_the_childs_message)
 	CHECK_EQUAL(reap(pid), 0);
 }
 
-/* sheredom/subprocess.h#118: the pipe on 0 to 2 was lost to the child's streams. */
+/* In sheredom/subprocess.h#118 the pipe on 0 to 2 was lost to the child's streams. */
 static ASPAWN_CHILD int child_replaces_streams(void *arg, int fd, void *mask, void *data,
 					       size_t length)
 {
@@ -130,7 +130,7 @@ TEST(a_parent_killed_before_the_exec_leaves_no_reader)
 	CHECK_EQUAL(orphan->result, -PSYS_EPIPE); /* SIGPIPE is blocked */
 }
 
-/* musl 75990040: the caller's dup2 onto the internal descriptor. */
+/* In musl 75990040 the caller's dup2 replaced the internal descriptor. */
 static ASPAWN_CHILD int child_overwrites_pipe(void *arg, int fd, void *mask, void *data,
 					      size_t length)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Private commands, and what their handles can do. */
+/* Tests of private commands, and of what their handles can do */
 #include "private.h"
 
-/* Each way to begin, in each kind of memory. */
+/* Checks each way to begin, in each kind of memory. */
 TEST(private_commands_are_hidden_with_every_flag_and_memory)
 {
 	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, WAY_COPIED,
@@ -156,7 +156,7 @@ TEST(aspawn_run_works_with_private_commands)
 	check_nothing_is_left();
 }
 
-/* Also what its leader, which may have ended before, has left. */
+/* The run also ends what the leader, which may have ended before, has left. */
 TEST(aspawn_run_ends_the_group_of_a_private_command)
 {
 	struct self self;
@@ -179,7 +179,7 @@ TEST(aspawn_run_ends_the_group_of_a_private_command)
 	}
 }
 
-/* Released, it is nobody's at all: the pool's memory is used again after its end. */
+/* Nobody owns a released child, and the pool uses the memory again after the child's end. */
 TEST(released_private_children_free_their_memory_at_their_end)
 {
 	static struct aspawn_pool pool;

@@ -67,7 +67,7 @@ TEST(what_the_caller_changes_after_a_private_start_does_not_reach_the_child)
 	check_ends(&child, 0);
 }
 
-/* Of all that the host has, the child keeps nothing open once its helper lets go. */
+/* Once the helper closes its descriptors, the child keeps nothing of the host's open. */
 static void check_helper_lets_go(void)
 {
 	struct self self;
@@ -100,7 +100,7 @@ TEST(the_helper_lets_go_without_close_range)
 	check_helper_lets_go();
 }
 
-/* The same where the helper can neither have another table nor close all at once. */
+/* This helper can neither have another table nor close all at once. */
 TEST(the_helper_lets_go_of_descriptors_one_by_one)
 {
 	struct self self;
@@ -146,7 +146,7 @@ TEST(a_time_limit_that_is_over_before_the_helper_clones_ends_the_child)
 	check_nothing_is_left();
 }
 
-/* By its own call, as the helper is cloned by clone3(2). */
+/* The helper dies in its own call, clone(2), since the helper is cloned by clone3(2). */
 static void start_killed_in_clone(struct aspawn_child *child, struct aspawn_pool *pool,
 				  const struct aspawn_action *action, int expected)
 {
@@ -229,7 +229,7 @@ TEST(a_copy_with_the_callers_descriptors_reports_by_a_pipe_without_robust_futexe
 	check_nothing_is_left();
 }
 
-/* A clone3 that fails late has stored the number of a pidfd that it does not open. */
+/* A clone3 that fails late has stored the number of a pidfd which is not open. */
 TEST(the_number_that_a_clone3_leaves_in_a_killed_helper_is_not_closed)
 {
 	struct self self;
@@ -393,7 +393,7 @@ TEST(a_child_that_cannot_be_cloned_is_a_failure_of_the_command)
 				 -PSYS_EAGAIN);
 }
 
-/* The caller waits for it, as it has the caller's descriptors. */
+/* The caller waits for the helper, which has the caller's descriptors. */
 TEST(a_start_fails_whose_helper_cannot_clone)
 {
 	const struct aspawn_action action = ASPAWN_ONLY_BELOW(3);

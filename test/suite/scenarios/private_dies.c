@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private children that die with the caller's process. */
+/* Tests of private children that die with the caller's process */
 #include "filter.h"
 #include "private.h"
 
@@ -50,7 +50,7 @@ struct fate {
 	uint64_t way;
 	bool by_thread, without_pidfds, other_user;
 	bool with_helper; /* a signal to the host's group ends both at once */
-	int *shared;      /* the child's pid; then a gate */
+	int *shared;      /* the child's pid, then a gate */
 };
 
 static int starts_and_stays(void *arg)
@@ -70,7 +70,7 @@ static int starts_and_stays(void *arg)
 	return 0;
 }
 
-/* The host ends in one way or another, and the child with it. */
+/* The host ends in some way, and the child must too. */
 static void check_dies_with_its_host(struct fate fate)
 {
 	int status;

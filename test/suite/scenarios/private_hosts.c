@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private children whose helper or host is killed, held up or special. */
+/* The helper or host of private children is killed, held up or special. */
 #include "held.h"
 #include "private.h"
 
@@ -42,8 +42,8 @@ TEST(the_helper_ends_if_its_host_is_killed)
 	CHECK_EQUAL(status, PSYS_SIGKILL);
 }
 
-/* Touches memory that holds a lock on a file, which the kernel drops when the last process that shares
- * the memory has left it. */
+/* Touches memory that holds a lock on a file. The kernel drops the lock when the last process that
+ * shares the memory has left. */
 static void hold_lock_by_memory(void)
 {
 	enum { SIZE = 16 << 20 };
@@ -150,7 +150,7 @@ TEST(pdeathsig_of_a_private_child_follows_the_helper)
 	run_under_reaper(kills_the_helper_of_one_with_pdeathsig, NULL);
 }
 
-/* The child goes to init, or to this process if that is a subreaper. */
+/* The child goes to init, or to this process as a subreaper. */
 struct killed {
 	uint64_t flags;
 	bool is_subreaper;
@@ -320,7 +320,7 @@ TEST(an_end_is_seen_that_comes_while_one_looks)
 
 /* --- hosts of other kinds ----------------------------------------------------------- */
 
-/* The program that a host with a private child has executed; that child's pid is the argument. */
+/* A host with a private child has executed this program. The argument is the child's pid. */
 ROLE(finds_no_private_child)
 {
 	int pid = 0, status;
@@ -443,7 +443,7 @@ TEST(a_private_child_outlives_the_thread_that_spawned_it)
 
 /* --- held up before it has told --------------------------------------------------------- */
 
-/* The caller waits for it, as it has the caller's descriptors. */
+/* The caller waits for the helper, which has the caller's descriptors. */
 TEST(signals_are_handled_while_a_helper_is_held_up)
 {
 	const struct aspawn_action action = ASPAWN_ONLY_BELOW(3);

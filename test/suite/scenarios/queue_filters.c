@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues under a filter that refuses one system call, with EPERM and with ENOSYS: which jobs work
- * all the same, and what becomes of the others. */
+/* A filter refuses a queue one system call, with EPERM and with ENOSYS. The tests show which jobs
+ * work all the same, and what becomes of the others. */
 #include "../../../aspawn/queue/queue.h"
 #include "filter.h"
 #include "queues.h"
@@ -22,9 +22,10 @@ enum kind {
 };
 
 /*
- * A letter for each kind: '.' it works, 'l' the job is lost, 'n' it is not started, and its failure
- * has the error of the filter, 's' the submission has it, 'S' the submission fails with ENOTSOCK,
- * '*' any of these. "c" alone: the error is that of the creation, or EOPNOTSUPP.
+ * Each kind has a letter: '.' the job works, 'l' the job is lost, 'n' the job is not started, and
+ * its failure has the error of the filter, 's' the submission has the error, 'S' the submission
+ * fails with ENOTSOCK, '*' any of these. "c" alone means that the creation has the error, or
+ * EOPNOTSUPP.
  */
 static const char works[] = "...........";
 static const struct refusal {
@@ -158,7 +159,7 @@ static char try_kind(struct aspawn_queue *queue, enum kind kind, int error, cons
 	return letter;
 }
 
-/* Stores the running program, which the close must kill: the caller looks for it. */
+/* Stores the running program, for which the caller looks: the close must kill the program. */
 static char close_while_a_job_runs(struct aspawn_queue *queue)
 {
 	const int64_t ticket = submit_kind(queue, CLOSING, (const int[2]){ -1, -1 });
@@ -216,7 +217,7 @@ static bool program_works(const struct refusal *refusal, int error)
 	return reap(pid) == 7;
 }
 
-/* usual: the letters without a filter. */
+/* usual has the letters without a filter. */
 static bool is_expected(const char *letters, const char *expected, const char *usual)
 {
 	if (*expected == 'c' || *letters == 'c')

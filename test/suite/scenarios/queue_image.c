@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs that need memory of their own: the server starts them by the library's image. */
+/* The server starts jobs that need their own memory by the library's image. */
 #include "held.h"
 #include "queues.h"
 
@@ -12,7 +12,7 @@ static const uint64_t kinds[] = { 0, ASPAWN_QUEUE_LOCAL };
 static const int memories[] = { ASPAWN_MEMORY_SHARED, ASPAWN_MEMORY_COPIED };
 enum { WAYS = sizeof memories / sizeof *memories };
 
-/* Skips the test where no child is in the image. Filters may keep it from that before Linux 5.16. */
+/* Skips the test where no child is in the image, which filters may prevent before Linux 5.16. */
 static void needs_image_under_filters(void)
 {
 	filter_refuse(PSYS_NR_sync, PSYS_EPERM);
@@ -96,7 +96,7 @@ TEST(job_with_memory_of_its_own_has_its_streams)
 	close_queue(queue);
 }
 
-/* The action, its descriptor by the caller's number, and its error. */
+/* The failure has the action, the descriptor by the caller's number, and the error. */
 static void check_failure(const struct aspawn_result *result, int step, uint32_t kind, int fd)
 {
 	char number[PSYS_DECIMAL_SIZE];
@@ -131,7 +131,8 @@ TEST(failure_of_a_job_names_the_callers_descriptor)
 	close_queue(queue);
 }
 
-/* Each descriptor is used twice, between others that its action replaces, or that all are closed from. */
+/* Each descriptor is used twice, between others which the action replaces, or from which all are
+ * closed. */
 TEST(job_uses_a_descriptor_as_often_as_it_names_it)
 {
 	struct self self;
@@ -170,7 +171,7 @@ TEST(job_uses_a_descriptor_as_often_as_it_names_it)
 	}
 }
 
-/* Runs a job with as many arguments as it has room for; of the prepared command, unless that is 0. */
+/* Runs a job with as many arguments as fit, of the prepared command unless prepared is 0. */
 static void run_with_most_arguments(struct aspawn_queue *queue, struct aspawn_command *command,
 				    int64_t prepared, size_t most)
 {
@@ -196,8 +197,8 @@ static void run_with_most_arguments(struct aspawn_queue *queue, struct aspawn_co
 	give_back(queue, result);
 }
 
-/* What a job has is copied to the stack, where each action has more, and a shell the arguments again. The
- * stack is not exchanged for a larger one: it is in the queue's mapping. */
+/* The stack gets a copy of what the job has, where each action takes more, and a shell the
+ * arguments again. The stack is in the queue's mapping, and is not exchanged for a larger stack. */
 TEST(stack_of_a_job_has_room_for_all_that_the_job_has)
 {
 	static struct aspawn_action actions[4000];
@@ -265,7 +266,7 @@ TEST(forked_process_has_no_page_of_its_hosts_jobs)
 	close_queue(queue);
 }
 
-/* An oom score needs memory of its own, but after its filter the job makes no call for the queue. */
+/* An oom score needs its own memory, but after the filter the job makes no call for the queue. */
 TEST(job_with_memory_of_its_own_may_forbid_prctl)
 {
 	static const struct psys_sock_filter no_prctl[] = {
@@ -345,7 +346,7 @@ static int kills_the_server(void *arg)
 	return 0;
 }
 
-/* It is suspended for the image, which its child has not executed yet. */
+/* The server is suspended for the image, which the child has not executed yet. */
 TEST(server_killed_while_it_starts_an_image_leaves_nothing)
 {
 	struct self self;

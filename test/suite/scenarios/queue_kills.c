@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The server of a queue is killed before and after each of its system calls, while it runs a job. A
- * job on copied memory, and one in the image, share a page with the server, which must not stay
+/* The server of a queue is killed before and after each of its system calls, while a job runs. A
+ * job on copied memory, or in the image, shares a page with the server, which must not stay
  * mapped. */
 #include "../../../aspawn/queue/queue.h"
 #include "queues.h"
@@ -63,7 +63,7 @@ static void kill_at_stop(void)
 
 /* --- the host of the queue ------------------------------------------------------------------- */
 
-/* Kills the idle server, so that the queue makes another. */
+/* Kills the idle server, so that the queue makes another server. */
 static void kill_idle(struct aspawn_queue *queue)
 {
 	const struct aspawn_result *result;

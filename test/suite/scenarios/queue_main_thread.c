@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues of a process whose main thread has ended. */
+/* Tests of queues in a process whose main thread has ended */
 #include "queues.h"
 
 enum { JOBS = 8 };
@@ -68,7 +68,7 @@ TEST(queue_outlives_the_main_thread_that_made_it)
 	check_without_main_thread(runs_jobs, true);
 }
 
-/* There /proc is that of other processes, and the server cannot read its host's state. */
+/* Other processes have /proc there, and the server cannot read the host's state. */
 TEST(queue_runs_jobs_after_the_main_thread_has_ended_in_a_pid_namespace)
 {
 	if (!memory_is_shared())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs that are trees: what ends with them, and what goes on beside them. */
+/* Tests of jobs that are trees, and of what ends with them or goes on beside them */
 #include "filter.h"
 #include "held.h"
 #include "queues.h"
@@ -36,7 +36,7 @@ static int start_tree(struct aspawn_queue *queue, struct aspawn_job job, const c
 	return ends[0];
 }
 
-/* The next result, of a tree of which nothing is left. */
+/* Checks the next result, of a tree that has left nothing. */
 static void check_tree_ended(struct aspawn_queue *queue, int pipe, int outcome, int status,
 			     const char *expected)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters that refuse newer calls. Container engines refuse calls that they do not know: older
- * engines with EPERM, newer ones with ENOSYS. What a command promises must hold all the same. */
+/* Filters refuse newer calls. Container engines refuse unknown calls: older engines with EPERM,
+ * newer engines with ENOSYS. The promises of a command must hold all the same. */
 #include "filter.h"
 #include "private.h"
 #include "tree.h"
 
-/* All newer calls that the library makes. Their numbers are the same on all architectures but
- * one. */
+/* These are all newer calls that the library makes. All architectures but one have the same
+ * numbers. */
 static const long newer_calls[] = {
 	PSYS_NR_pidfd_send_signal, PSYS_NR_pidfd_open,  PSYS_NR_clone3,     PSYS_NR_close_range,
 	PSYS_NR_openat2,           PSYS_NR_pidfd_getfd, PSYS_NR_faccessat2,
 };
 enum { ALL_CALLS = sizeof newer_calls / sizeof *newer_calls };
 
-/* Refuses the call with this index, or all of them. */
+/* Refuses the call with this index, or all calls. */
 static void refuse(int index, int error)
 {
 	for (int i = 0; i < ALL_CALLS; i++)
@@ -23,7 +23,7 @@ static void refuse(int index, int error)
 
 static const struct aspawn_action copying[] = { ASPAWN_OOM_SCORE_ADJ(100) };
 
-/* The four ways in which a program has a parent and memory. */
+/* A program has a parent and memory in four ways. */
 static struct aspawn_command command_of(int way, struct self *self, const char *role)
 {
 	struct aspawn_command command = command_in_role(self, role, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals: the parent's mask, the child's mask and handlers, storms. */
+/* Tests of signals: the parent's mask, the child's mask and handlers, storms */
 #include "filter.h"
 
 static volatile int delivered;
@@ -132,13 +132,14 @@ static void on_storm(int signal)
 		child_pid_of_handler = psys_getpid();
 }
 
-/* Seen by the thrower of signals. */
+/* The thrower of signals sees this */
 struct storm {
 	int spawns; /* begun; a futex */
 	int stop;
 };
 
-/* Not to throw at itself, nor, if this test fails, at another group of that number. */
+/* The thrower must not throw at itself, nor, if this test fails, at another group of the same
+ * number. */
 static void begin_to_throw(void)
 {
 	psys_setpgid(0, 0);
@@ -148,8 +149,8 @@ static void begin_to_throw(void)
 }
 
 /*
- * Two signals for each spawn, each time a little later in it. Without such a limit the parent may
- * do nothing but handle signals.
+ * Throws two signals for each spawn, each time a little later. Without a limit the parent may do
+ * nothing but handle signals.
  */
 static void throw_at_each_spawn(struct storm *storm)
 {
@@ -170,7 +171,7 @@ static void begin_spawn(struct storm *storm)
 	psys_futex(&storm->spawns, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* The children block all signals: none of them dies of one. */
+/* The children block all signals, so that no signal kills them. */
 static void spawn_in_a_storm(void)
 {
 	const int spawns = scaled(4000);

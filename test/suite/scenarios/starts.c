@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* aspawn_start() waits for no other process, and maps no memory once its pool has some: all kinds of commands in
- * turns, from one pool. */
+/* aspawn_start() waits for no other process, and maps no memory once its pool has some. All kinds
+ * of commands take turns, from one pool. */
 #include "../../../aspawn/spawn/stack.h"
 #include "filter.h"
 #include "private.h"
@@ -76,7 +76,7 @@ static void end_child(struct aspawn_child *child)
 
 /* --- a helper that is ending ------------------------------------------------------------- */
 
-/* Makes a process that traces the helper, and returns its number. The parent of an ended helper
+/* Makes a process that traces the helper, and returns the tracer. The parent of an ended helper
  * cannot reap the helper before the tracer has ended. */
 static int trace(int helper)
 {
@@ -98,8 +98,7 @@ static int trace(int helper)
 	return tracer;
 }
 
-/* Leaves the pool a stack that its helper has left, although the helper has not ended. Returns the
- * helper's tracer. */
+/* Leaves the pool a stack that a helper has left before its end. Returns the helper's tracer. */
 static int leave_ending_helper(int kind)
 {
 	struct aspawn_child child = start_kind(kind);
@@ -247,7 +246,7 @@ static int check_start(int kind, bool is_judged)
 	return mode;
 }
 
-/* Gives the pool a stack for each kind: a helper that is about to end may still use one or two. */
+/* Gives the pool a stack for each kind. A helper that is about to end may still use one or two. */
 static void warm_pool(void)
 {
 	struct aspawn_child children[KINDS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first signal that ends a run, a tree or a job. */
+/* Tests of the first signal that ends a run, a tree or a job */
 #include "queues.h"
 #include "tree.h"
 
@@ -10,7 +10,7 @@ static const int signals[] = { 0, PSYS_SIGHUP, PSYS_SIGINT, PSYS_SIGUSR1, HIGHES
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
-/* As nohup(1) and the & of a shell do. */
+/* nohup(1) and the & of a shell do this. */
 static void ignore_and_block_signals(void)
 {
 	struct psys_sigset mask;
@@ -34,7 +34,7 @@ static void exit_9(int signal)
 	psys_exit_group(9);
 }
 
-/* Only a handler ends it with that status, and it stops before. */
+/* Only a handler ends the program with this status, after a stop. */
 ROLE(stops)
 {
 	(void)argc, (void)argv;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Standard streams of a command. */
+/* Tests of a command's standard streams */
 #include "../../../aspawn/spawn/stack.h"
 #include "observe.h"
 
@@ -286,7 +286,7 @@ TEST(to_stdout_keeps_the_order_of_output_and_errors)
 	check_ends(&child, 0);
 }
 
-/* Streams come before the actions, which may replace or use them. */
+/* Streams come before the actions, which may replace or use the streams. */
 TEST(actions_come_after_the_standard_streams)
 {
 	struct self self;
@@ -360,7 +360,7 @@ static ASPAWN_CHILD int finds_addresses(void *arg)
 
 	(void)arg;
 	addresses_found = 0;
-	/* Above the child's frames, in which registers of the caller are kept: nobody reads them. */
+	/* Look above the child's frames: they keep the caller's registers, which nobody reads. */
 	for (const uintptr_t *at = control->request.user_data;
 	     at < (const uintptr_t *)(control + 1); at++)
 		addresses_found += (*at > lowest_frame && *at < highest_frame) ||
@@ -391,9 +391,9 @@ static int addresses_found_by(struct aspawn_command *command, bool with_pipes)
 	return addresses_found;
 }
 
-/* A child that goes wrong must not decide where its parent stores a number. What looks like such an
- * address without pipes is none. A hole of a structure that is as large as an address fails here,
- * as it keeps what its place held before. */
+/* A child that goes wrong must not decide where its parent stores a number. A word that looks like
+ * an address without pipes is no address. A structure's hole of an address's size fails here, as
+ * the hole keeps the former contents. */
 TEST(where_pipe_ends_are_stored_is_not_in_the_childs_memory)
 {
 	static struct self self;
@@ -409,7 +409,7 @@ TEST(where_pipe_ends_are_stored_is_not_in_the_childs_memory)
 	CHECK_EQUAL(addresses_found_by(&command, true), without);
 }
 
-/* A caller, such as a daemon, has closed its standard streams, and opens them again later. */
+/* A caller, such as a daemon, has closed its standard streams, and opens them later. */
 TEST(no_pidfd_of_the_library_is_a_standard_stream)
 {
 	const struct aspawn_action copying = ASPAWN_OOM_SCORE_ADJ(100);

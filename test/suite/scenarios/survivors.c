@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs of another user, which may not be killed. The test itself may. */
+/* The library may not kill these programs of another user. The test itself may. */
 #include "queues.h"
 #include "tree.h"
 

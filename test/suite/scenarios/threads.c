@@ -38,7 +38,7 @@ TEST(eight_threads_may_spawn_at_once)
 	CHECK(!have_children());
 }
 
-/* The thread that spawned ends, and its stack is unmapped, while the child runs. */
+/* The spawning thread ends, and its stack is unmapped, while the child runs. */
 static struct Stack_t outliving_stack;
 static int outliving_pid, outliving_gate;
 
@@ -63,7 +63,7 @@ TEST(a_thread_may_end_before_its_child_execs)
 	CHECK_EQUAL(reap(outliving_pid), 0);
 }
 
-/* Two threads wait for one stack; the kernel wakes one of them. */
+/* Two threads wait for one stack. The kernel wakes only one thread. */
 static int wait_for_stack(void *stack)
 {
 	return aspawn_stack_wait(stack, -1);
@@ -87,7 +87,7 @@ TEST(two_threads_may_wait_for_one_stack)
 	CHECK_EQUAL(reap(pid), 0);
 }
 
-/* facebook/folly 01310bc: a libc's setgid signals all threads and waits, in the child. */
+/* In facebook/folly 01310bc a libc's setgid signals all threads and waits, in the child. */
 static int sleep_until(void *gate)
 {
 	gate_wait(gate);

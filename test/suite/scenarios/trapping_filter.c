@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters that trap a call (SECCOMP_RET_TRAP), with a handler of the caller's that makes ENOSYS of
- * it. */
+/* Filters trap a call (SECCOMP_RET_TRAP), and the caller's handler lets the call fail with
+ * ENOSYS. */
 #include "filter.h"
 #include "private.h"
 #include "queues.h"
@@ -12,7 +12,7 @@ static const char *const names[WAYS] = { "plain",  "closefrom",  "only_below", "
 					 "copied", "copy",       "private",    "tree",
 					 "queue",  "local queue" };
 
-/* How a start ends, as the exit status of the process that tries it. */
+/* The exit status of a process shows how the start ended. */
 enum { RUNS = 70, FAILS, DIES_OF_SIGSYS, IS_WRONG };
 
 static struct aspawn_command command_of(int way, struct self *self, struct aspawn_action *action)
@@ -113,8 +113,8 @@ static int reap_with_orphans(int pid)
 	return PSYS_WIFSIGNALED(status) ? 128 + PSYS_WTERMSIG(status) : PSYS_WEXITSTATUS(status);
 }
 
-/* Starts by this way in a process that traps the call. Without clone3, the child also inherits the
- * caller's handlers. */
+/* Starts by this way in a process that traps the call. Without clone3, the child inherits the
+ * caller's handlers too. */
 static int try(int way, long nr, bool without_clone3)
 {
 	const struct psys_sigset before = get_mask();
@@ -151,7 +151,7 @@ TEST(a_trapped_clone3_falls_back_to_clone)
 	}
 }
 
-/* The caller, its helper, its child or the server makes each of these calls. */
+/* The caller, helper, child or server makes each of these calls. */
 TEST(a_trapped_call_does_not_kill_the_caller)
 {
 	static const long calls[] = {

@@ -7,7 +7,7 @@
 
 /* --- members ------------------------------------------------------------------------ */
 
-/* A descendant in a session of its own, whose parent has ended. */
+/* Begins a descendant in another session, whose parent has ended. */
 static void begin_daemon(void)
 {
 	int *ready = shared_page();
@@ -29,7 +29,7 @@ static void linger(void)
 	psys_exit_group(0);
 }
 
-/* Exits with 7, and leaves a daemon. */
+/* Exits with 7 and leaves a daemon. */
 ROLE(leaves_a_daemon)
 {
 	(void)argc, (void)argv;
@@ -56,7 +56,7 @@ ROLE(has_a_reader)
 	return 0;
 }
 
-/* Both stay, in one group. */
+/* Program and child stay, in one group. */
 ROLE(has_children)
 {
 	(void)argc, (void)argv;
@@ -81,7 +81,7 @@ static void on_sigterm(int signal)
 	psys_exit_group(3);
 }
 
-/* The argument: generations below this one, each in a session of its own. All exit on SIGTERM. */
+/* The argument is the number of generations below, each in another session. All exit on SIGTERM. */
 ROLE(generations)
 {
 	int left = (argc > 1 ? argv[1][0] - '0' : 0);
@@ -96,7 +96,7 @@ ROLE(generations)
 	return 1;
 }
 
-/* A signal to the parent, which is the helper. */
+/* Sends a signal to the parent, which is the helper. */
 ROLE(signals_helper)
 {
 	int signal = 0;
@@ -122,7 +122,7 @@ ROLE(endless_chain)
 			psys_exit_group(0);
 }
 
-/* Forks until there is no number left, and goes on. With an argument there are few. */
+/* Forks until no number is left, and goes on. An argument leaves few numbers. */
 ROLE(fork_bomb)
 {
 	const uint64_t most = argc > 1 ? 12 : 60; /* which the helper competes with */
@@ -396,7 +396,7 @@ static void loses_its_helper(const void *arg)
 	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, LONG), -PSYS_EINVAL);
 	check_all_have_ended(child.out_fd, LONG);
 
-	/* A run ends the program, which is all that it knows. */
+	/* A run ends the program, and knows nothing else. */
 	struct aspawn_command command = tree_command(&self, "signals_helper", "9");
 	struct aspawn_io io = { .size = sizeof io, .out = text, .out_size = sizeof text };
 	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_EOWNERDEAD);
@@ -427,15 +427,15 @@ static void stops_its_helper(uint64_t flags)
 	psys_exit_group(0);
 }
 
-/* Both at a time, as a wait takes a second to notice. */
+/* Both hosts run at a time, as a wait takes a second to notice. */
 TEST(a_tree_cannot_stop_its_helper)
 {
 	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_NO_PIDFD };
 	int hosts[2];
 
 	need_lists();
-	/* If this is a child of init, its group gets it when one helper exits after its host and the other
-	 * one is stopped (kernel/exit.c, kill_orphaned_pgrp). */
+	/* If this process is a child of init, its group gets SIGHUP when one helper exits after its
+	 * host while the other helper is stopped (kernel/exit.c, kill_orphaned_pgrp). */
 	set_disposition(PSYS_SIGHUP, PSYS_SIG_IGN);
 	for (int i = 0; i < 2; i++) {
 		hosts[i] = fork_child();
@@ -532,7 +532,7 @@ static void has_survivors_of_a_job(const struct aspawn_command *command)
 
 enum { NO_SET_USER_ID = 9, WAYS = 4 };
 
-/* Its real user is root too, from when the caller may not signal it. */
+/* The real user is root too, and from then on the caller may not signal the program. */
 ROLE(becomes_root)
 {
 	(void)argc, (void)argv;
@@ -543,7 +543,7 @@ ROLE(becomes_root)
 	return 1;
 }
 
-/* Nobody else sees the program: it is in a file system of this process's. */
+/* Nobody else sees the program, in a file system of this process. */
 static bool make_set_user_id_program(const char *path)
 {
 	static char bytes[65536];
@@ -611,7 +611,7 @@ static void has_survivors(int way)
 					.grace_ms = ASPAWN_GRACE_NONE };
 		int r = -PSYS_ETIMEDOUT;
 		command.std_out = ASPAWN_STREAM_DEFAULT;
-		/* Before it has changed its user it may be killed. */
+		/* Before the change of user the program may be killed. */
 		for (io.time_limit_ms = 100; r == -PSYS_ETIMEDOUT; io.time_limit_ms *= 2)
 			r = aspawn_run(&command, &io);
 		CHECK_EQUAL(r, -PSYS_ENOTEMPTY);
@@ -649,7 +649,7 @@ TEST(survivors_that_may_not_be_signalled_are_counted)
 		hosts_without += status != 0;
 	}
 	note("hosts without set-user-ID programs:", hosts_without);
-	/* They are this process's children now, with what the programs have not reaped. */
+	/* The rest are this process's children now, with what the programs have not reaped. */
 	for (int pid; (pid = first_child_of(psys_gettid()));) {
 		int status = 0;
 
@@ -661,8 +661,8 @@ TEST(survivors_that_may_not_be_signalled_are_counted)
 	CHECK_EQUAL(left, 2 * (WAYS - hosts_without));
 }
 
-/* The killed program is a zombie of the tracer's, until that has waited for it. The helper gives up
- * after ten seconds (SUITE_PATIENT), or twenty rounds if it cannot tell the time. */
+/* The killed program is a zombie of the tracer's, until the tracer waits. The helper gives up after
+ * ten seconds (SUITE_PATIENT), or twenty rounds without a clock. */
 TEST(a_tracer_outside_holds_some_of_a_tree)
 {
 	struct self self;
@@ -688,7 +688,7 @@ TEST(a_tracer_outside_holds_some_of_a_tree)
 	CHECK_EQUAL(status, PSYS_SIGKILL);
 }
 
-/* With version 1 a SIGKILL waits until the group is thawed. */
+/* In version 1 a SIGKILL waits until the group is thawed. */
 static void check_frozen(const char *controller, const char *file, const char *frozen,
 			 const char *thawed)
 {
@@ -787,7 +787,7 @@ TEST(what_a_foreign_pid_namespace_adopts_escapes)
 
 /* --- where there is no list of children ------------------------------------------------------------ */
 
-/* As the first process of a pid namespace, with which all others end. */
+/* Runs as the first process of a pid namespace, with which all others end. */
 static void uses_groups(bool hides_proc)
 {
 	static const char *const roles[] = { "has_a_daemon", "has_children" };
@@ -821,7 +821,7 @@ static void uses_groups(bool hides_proc)
 	}
 }
 
-/* Runs report this failure as starts do that do not wait for the helper's clone. */
+/* Runs report this failure as do starts that do not wait for the helper's clone. */
 static void check_runs_tell_the_clone(void)
 {
 	const struct aspawn_action closing = ASPAWN_ONLY_BELOW(3);
