@@ -31,7 +31,7 @@ IN_SERVER const char *aspw_copy_string(struct arena *arena, const char *string)
 		return NULL;
 	if (!arena->base)
 		return aspw_arena_allocate(arena, psys_strlen(string) + 1, 1);
-	/* The string may have grown since the first pass: copy at most what fits. */
+	/* The string may have grown since the first pass, so copy only what fits. */
 	char *to = arena->base + arena->size;
 	size_t length = psys_strlcpy(to, string, arena->most - arena->size);
 	return aspw_arena_allocate(arena, length + 1, 1);

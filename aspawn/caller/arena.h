@@ -20,10 +20,10 @@ void *aspw_arena_allocate(struct arena *arena, size_t size, size_t align);
 
 const void *aspw_arena_copy(struct arena *arena, const void *from, size_t size, size_t align);
 
-/* string may be NULL; then returns NULL. */
+/* Copies the string, which may be NULL. Fails as aspw_arena_allocate() does. */
 const char *aspw_copy_string(struct arena *arena, const char *string);
 
-/* Returns how many slots a table of count entries has: a power of two, so that half remain free. */
+/* Returns how many slots a table of count entries has: a power of two that leaves half free. */
 PSYS_INLINE size_t aspw_slot_count(size_t count)
 {
 	size_t slots = 2;

@@ -68,20 +68,20 @@ static IN_SERVER bool has_component(const char *path, const char *names)
 	return false;
 }
 
-/* Of a path that leads to a descriptor, or to the process itself. */
+/* Paths with these names lead to a descriptor, or to the process itself. */
 static const char descriptor_names[] = "proc/fd/self/thread-self/stdin/stdout/stderr";
 
-/* Files that change the memory, for all processes that share it, or move it. */
+/* These files change or move the memory, for all processes on it. */
 static const char memory_names[] =
 	"oom_score_adj/oom_adj/coredump_filter/clear_refs/cgroup.procs/cgroup.threads/tasks";
 
-/* Files of a process below /proc that belong to the task alone, or to its namespaces. */
+/* These files of a process below /proc belong to the task alone, or to the task's namespaces. */
 static const char task_names[] = "comm/timerslack_ns/autogroup/attr/uid_map/gid_map/projid_map/"
 				 "setgroups/loginuid/timens_offsets";
 
 /*
- * True if the path may lead to a descriptor of the child, which must then have copies of all. Does
- * not detect symbolic links of other names.
+ * True if the path may lead to a descriptor of the child: then the child needs copies of all. Does
+ * not detect symbolic links with other names.
  */
 static IN_SERVER bool may_be_descriptor(const char *path)
 {
@@ -113,8 +113,8 @@ static IN_SERVER bool is_tasks_alone(const char *path)
 		 is_among(next_component(&path), task_names)));
 }
 
-/* True if the action may write to a file that changes the memory. If a link of another name leads into
- * /proc, perform.c detects that after the open. A link to a file of a cgroup is not detected. */
+/* True if the action may write to a file that changes the memory. After the open, perform.c detects
+ * a link of another name into /proc. Nothing detects a link to a file of a cgroup. */
 static IN_SERVER bool writes_of_memory(const struct aspawn_action *action)
 {
 	const char *path = action->u.write.path;
@@ -140,7 +140,8 @@ static IN_SERVER bool names_process(const char *path)
 	return !(absolute && is_among(first, "proc") && !second.length);
 }
 
-/* True if a path of the action may be a descriptor; for the image: or names what an exec changes. */
+/* True if a path of the action may lead to a descriptor; for_image: to anything that an exec
+ * changes. */
 static IN_SERVER bool has_path(const struct aspawn_action *action, bool for_image)
 {
 	const int paths = aspw_action_infos[action->kind].paths;
@@ -157,7 +158,7 @@ static IN_SERVER bool has_path(const struct aspawn_action *action, bool for_imag
 
 /* --- the actions ------------------------------------------------------------- */
 
-/* The first of all that the action closes, or -1. */
+/* Returns the first number from which the action closes all descriptors, or -1. */
 PSYS_INLINE int closed_from(const struct aspawn_action *action)
 {
 	if (action->kind == ASPAWN_ACTION_CLOSEFROM)
@@ -165,7 +166,7 @@ PSYS_INLINE int closed_from(const struct aspawn_action *action)
 	return action->kind == ASPAWN_ACTION_ONLY_BELOW ? action->u.only_below.first : -1;
 }
 
-/* Returns the slot of a number that an action has replaced, or the free slot for this number. */
+/* Returns the slot of a replaced number, or the free slot for this number. */
 PSYS_INLINE unsigned *slot_of(const struct prepared *prepared, int fd)
 {
 	const size_t mask = prepared->replaced_slots - 1;
@@ -176,7 +177,7 @@ PSYS_INLINE unsigned *slot_of(const struct prepared *prepared, int fd)
 	return &prepared->replaced[at & mask];
 }
 
-/* The function of an ASPAWN_CALL may replace any descriptor: then none is the caller's. */
+/* The function of an ASPAWN_CALL may replace any descriptor: then no descriptor is the caller's. */
 IN_SERVER int aspw_callers_next(struct callers *callers, const struct aspawn_action *action)
 {
 	const struct prepared *prepared = callers->prepared;
@@ -263,8 +264,7 @@ static IN_SERVER struct child_fd *use_fd(struct prepared *prepared,
 	return add_fd(prepared, action, CALLERS_FD, callers);
 }
 
-/* Adds the action's descriptor to those that the child fetches or copies. Returns the last
- * descriptor that the child copies. */
+/* Lets the child fetch or copy the action's descriptor. Returns the last descriptor to copy. */
 static IN_SERVER int keep_used(struct prepared *prepared, const struct aspawn_action *action,
 			       bool is_callers, int last)
 {
@@ -278,7 +278,8 @@ static IN_SERVER int keep_used(struct prepared *prepared, const struct aspawn_ac
 	return aspw_action_infos[action->kind].paths && has_path(action, false) ? INT32_MAX : last;
 }
 
-/* A job's child has copies of the server's descriptors, with what the job has of the caller's. */
+/* A job's child copies the server's descriptors, which include the caller's descriptors for the
+ * job. */
 static IN_SERVER void add_given(struct prepared *prepared, const struct aspawn_action *action,
 				const struct served *served, int callers)
 {
@@ -291,7 +292,7 @@ static IN_SERVER void add_given(struct prepared *prepared, const struct aspawn_a
 		}
 }
 
-/* Stores the group that the helper shall make. A server has the job's descriptor under another number. */
+/* Stores the cgroup for the helper to make. A server has the job's descriptor by another number. */
 static IN_SERVER void fill_cgroup_wish(struct prepared *prepared,
 				       const struct aspawn_action *action, bool is_jobs)
 {
@@ -312,7 +313,7 @@ IN_SERVER struct requirements aspw_fill_prepared(struct prepared *prepared,
 						 const struct library_actions *library)
 {
 	const struct served *served = library->served;
-	/* Perhaps, where that copies the memory. */
+	/* With ASPAWN_MEMORY_SUSPENDED the child has a report pipe only if the memory is a copy. */
 	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD ||
 			     command->memory == ASPAWN_MEMORY_SUSPENDED;
 	struct requirements requirements = { .copies = aspw_count_copies(command),
@@ -327,22 +328,23 @@ IN_SERVER struct requirements aspw_fill_prepared(struct prepared *prepared,
 	     action < prepared->actions + prepared->count; action++) {
 		const int fd = aspw_callers_next(&callers, action);
 
-		/* A link may lead to a file that changes the memory all the same: a child on shared
-		 * memory looks at what it has opened. */
+		/* A link may still lead to a file that changes the memory: on shared memory the
+		 * child checks the opened file. */
 		if (action->kind == ASPAWN_ACTION_WRITE)
 			action->flags = !is_tasks_alone(action->u.write.path);
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			prepared->parent = psys_getpid();
 		const bool makes = action->kind == ASPAWN_ACTION_NEW_CGROUP;
 		if (makes || action->kind == ASPAWN_ACTION_JOIN_CGROUP) {
-			/* A second one must not share memory. A server joins no group. */
+			/* A child that joins two cgroups must not share memory. A job's clone joins
+			 * none. */
 			prepared->joined = !joins && (makes || !served) && fd >= 0 ? action : NULL;
 			joins = true;
 		}
 		if (action->kind == ASPAWN_ACTION_ONLY_BELOW)
 			only_below = true;
-		/* What the child has fetched may have a number that means another descriptor to the
-		 * caller: a function may use it, and nobody would notice. */
+		/* A fetched descriptor may have the number of another descriptor of the caller. A
+		 * function could use this number, and nobody would notice. */
 		calls = calls || action->kind == ASPAWN_ACTION_CALL;
 		if (calls && (reports || is_pipe(action)))
 			requirements.same_numbers = true;
@@ -376,11 +378,11 @@ IN_SERVER struct requirements aspw_fill_prepared(struct prepared *prepared,
 
 /* --- how many descriptors the caller has ------------------------------------------ */
 
-/* To copy so many takes as long as to wait for the child where a processor is idle; where none is, the
- * wait takes milliseconds. */
+/* Copying FEW descriptors takes as long as waiting for the child on an idle processor. On a busy
+ * machine the wait takes milliseconds. */
 enum { FEW = 1024, STARTS_BETWEEN_LOOKS = 64 };
 
-/* The lowest free number says nothing: many may lie above a gap. */
+/* The lowest free number does not tell the count: many descriptors may lie above a gap. */
 static IN_SERVER bool are_few(void)
 {
 	struct psys_rlimit64 limit;
@@ -388,8 +390,8 @@ static IN_SERVER bool are_few(void)
 
 	if (psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit) >= 0 && limit.rlim_cur <= FEW)
 		return true;
-	/* From Linux 6.2 on the size is the number of open descriptors (proc_fd_getattr()). It is 0
-	 * before, and if the main thread has ended. */
+	/* From Linux 6.2 on the size is the number of open descriptors (proc_fd_getattr()). On
+	 * older kernels, and if the main thread has ended, the size is 0. */
 	return psys_stat("/proc/self/fd", &status) >= 0 && status.st_size > 0 &&
 	       status.st_size <= FEW;
 }
@@ -407,7 +409,7 @@ static IN_SERVER bool descriptors_are_few(struct remembered *findings)
 
 /* --- where children begin --------------------------------------------------------- */
 
-/* The number that namespaces(7) describes; 0: not known. */
+/* Returns the number that namespaces(7) describes, or 0 if it is unknown. */
 static IN_SERVER unsigned namespace_of(const char *link)
 {
 	char text[32] = "";
@@ -419,8 +421,9 @@ static IN_SERVER unsigned namespace_of(const char *link)
 	return (unsigned)aspw_read_number(&at);
 }
 
-/* False if children are to begin in another pid namespace, by unshare(2) or setns(2). That is never one
- * which the caller has left: a forked process may have a pool of its parent's namespace. */
+/* False if children are to begin in another pid namespace, by unshare(2) or setns(2). A forked
+ * process's pool may remember the parent's namespace, but no child begins in a namespace that the
+ * caller has left. */
 static IN_SERVER bool children_stay(struct remembered *findings)
 {
 	const unsigned childrens = namespace_of("/proc/thread-self/ns/pid_for_children");
@@ -433,8 +436,8 @@ static IN_SERVER bool children_stay(struct remembered *findings)
 
 /* --- how the child begins --------------------------------------------------------- */
 
-/* Returns the wishes that concern the child's memory. A clone into the cgroup suspends the parent, as the OOM
- * killer of the cgroup spares a process that shares memory with one outside it. */
+/* Returns the wishes about the child's memory. A clone into the cgroup suspends the parent, because
+ * the OOM killer of the cgroup spares a process in vfork. */
 static IN_SERVER unsigned wishes_of_memory(const struct aspawn_command *command,
 					   const struct requirements *needs, bool has_image)
 {
@@ -484,9 +487,9 @@ IN_SERVER unsigned char aspw_decide_ways(const struct aspawn_command *command,
 	unsigned wishes = wishes_of_memory(command, needs, found->has_image);
 	const bool waits = wishes & (WISH_IMAGE | WISH_CGROUP);
 
-	/* A child of a helper's; the caller's child, with a helper that waits for an exec; or the
-	 * caller's alone: a server waits itself, and in a new pid namespace the first child is the
-	 * init. */
+	/* The child is the helper's; or it is the caller's, and a helper waits for the exec; or
+	 * there is no helper: a server waits itself, and in a new pid namespace the first child is
+	 * the init. */
 	if (command->owner)
 		wishes |= WISH_HELPER | WISH_PRIVATE;
 	else if (waits && found->children_stay)
@@ -497,9 +500,9 @@ IN_SERVER unsigned char aspw_decide_ways(const struct aspawn_command *command,
 	plan->dies_with_caller = command->flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
 	plan->new_cgroup = needs->new_cgroup;
 
-	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
-	 * A copy of few costs less than to wait for another process's turn, and a helper that waits
-	 * for an exec has copies of all. */
+	/* The child begins with a copy of the descriptors, or on the caller's table until the used
+	 * descriptors are copied. Copying a few costs less than waiting for another process's turn.
+	 * A helper that waits for an exec has copies of all descriptors. */
 	plan->unshare_files = needs->shares_table && !waits && !found->few_descriptors;
 	plan->caller = found->thread;
 	plan->keep_below = needs->keep_below;
@@ -507,15 +510,15 @@ IN_SERVER unsigned char aspw_decide_ways(const struct aspawn_command *command,
 	plan->fd_count = needs->fd_count;
 	request->pipe = command->flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED;
 
-	/* The caller waits for no helper, unless that shares its descriptors, or shall fetch a pidfd of
-	 * the child. One that makes a group opens descriptors, and ends all that is in the group. */
+	/* The caller waits for a helper only to share descriptors, or to get a pidfd of the child.
+	 * A helper that makes a cgroup opens descriptors, and ends all processes in the cgroup. */
 	const bool awaits_clone = command->owner && needs->awaits_clone && !needs->new_cgroup;
 	plan->detached = wishes & WISH_HELPER && !awaits_clone && !plan->unshare_files;
 	plan->polls_helper = wishes & WISH_HELPER && has_pidfd;
 	request->wants_pidfd = has_pidfd && (!command->owner || awaits_clone);
 
-	/* What the clone does in place of an action, which does it if the clone could not. A frozen group
-	 * must stop nobody who does not wish to be suspended. */
+	/* The clone joins the cgroup in place of the action, which remains for a clone that could
+	 * not. A frozen cgroup must stop no caller that does not wish to be suspended. */
 	if (!plan->detached && !(wishes & WISH_SUSPENSION))
 		wishes &= ~(unsigned)WISH_CGROUP;
 	plan->cgroup_fd = needs->joined && !needs->new_cgroup ? needs->joined->u.join_cgroup.fd : -1;
@@ -526,7 +529,7 @@ IN_SERVER unsigned char aspw_decide_ways(const struct aspawn_command *command,
 	plan->ways = aspw_ways_for(wishes);
 	request->fn = wishes & WISH_IMAGE ? aspw_perform_in_image : aspw_perform_actions;
 
-	/* The first child may find another. */
+	/* The first child may find another reason. */
 	if (wishes & WISH_IMAGE || !(wishes & WISH_COPY))
 		return ASPAWN_REASON_SYSTEM;
 	if (command->memory)

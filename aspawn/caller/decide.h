@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the child of a command begins: what its actions require, what is found out, and what follows. */
+/* Decides how the child of a command begins, from what its actions require and what is found
+ * out. */
 #ifndef CALLER_DECIDE_H
 #define CALLER_DECIDE_H
 
@@ -7,10 +8,10 @@
 
 #include "start.h"
 
-/* Follows the actions in their order: which numbers still mean the caller's descriptors. */
+/* Follows the actions in order, and tells which numbers are still the caller's descriptors. */
 struct callers {
 	const struct prepared *prepared;
-	int end; /* no action of the caller has closed the numbers below it */
+	int end; /* the caller's actions have closed no number below it */
 };
 
 PSYS_INLINE struct callers aspw_callers_begin(const struct prepared *prepared)
@@ -19,39 +20,40 @@ PSYS_INLINE struct callers aspw_callers_begin(const struct prepared *prepared)
 	return (struct callers){ prepared, INT32_MAX };
 }
 
-/* Returns the descriptor that the action uses if it is the caller's, otherwise -1. Notes what the
- * action replaces or closes. */
+/* Returns the caller's descriptor that the action uses, or -1. Notes which numbers it replaces or
+ * closes. */
 int aspw_callers_next(struct callers *callers, const struct aspawn_action *action);
 
 enum shares_table { SHARES_NOTHING, IF_MANY, SHARES_TABLE };
 
-/* What the actions require of the clone. */
+/* What the actions require of the clone */
 struct requirements {
 	size_t copies;     /* actions that need a copy of the memory */
-	bool image;        /* with copies: no action needs the caller's memory */
-	bool same_numbers; /* a function runs while the child has a pipe, which it must not meet */
-	bool awaits_clone; /* struct library_actions */
-	/* An action closes the rest, so that the child may share the descriptors, and copy those below
-	 * keep_below, which it uses: always, or to copy all takes longer. */
+	bool image;        /* the image can perform the actions that need a copy */
+	bool same_numbers; /* a function runs, which must not meet the child's pipe */
+	bool awaits_clone; /* as in struct library_actions */
+	/* An action closes the high numbers, so the child may share the caller's table, and copy
+	 * only the used descriptors, below keep_below. IF_MANY: only if copying all takes
+	 * longer. */
 	enum shares_table shares_table;
 	unsigned keep_below;
-	const struct aspawn_action *joined; /* the control group that the clone may join; NULL: none */
-	const struct cgroup_wish *new_cgroup; /* ... is made by the helper */
+	const struct aspawn_action *joined;   /* whose cgroup the clone may join, or NULL */
+	const struct cgroup_wish *new_cgroup; /* that the helper makes, or NULL */
 	struct child_fd *fds;
 	size_t fd_count;
-	void *watch_at; /* struct served */
+	void *watch_at; /* as in struct served */
 };
 
-/* What the caller finds out before it decides, and only as far as the decision needs it. */
+/* Facts for the decision, found out only as far as needed */
 struct findings {
-	bool has_image;       /* this build of the library */
+	bool has_image;       /* this build of the library has one */
 	bool lacks_clone3;    /* a filter has refused it before */
-	bool few_descriptors; /* are open */
+	bool few_descriptors; /* the caller has few open ones */
 	bool children_stay;   /* they begin in the caller's pid namespace */
-	int thread;           /* the calling one; 0: nothing is to be fetched from it */
+	int thread;           /* the calling thread, or 0 if the child fetches nothing from it */
 };
 
-/* Fills what the prepared command has for its actions: fds, parent, joined, group. */
+/* Fills in fds, parent, joined and new_cgroup of the prepared command, and marks its writes. */
 struct requirements aspw_fill_prepared(struct prepared *prepared,
 				       const struct aspawn_command *command,
 				       const struct library_actions *library);
@@ -59,8 +61,8 @@ struct requirements aspw_fill_prepared(struct prepared *prepared,
 struct findings aspw_find_out(const struct aspawn_command *command,
 			      const struct requirements *needs, const struct served *served);
 
-/* Fills the plan, and of the request what says how the child begins. Looks at nothing else. Returns the
- * reason for the case that memory is copied, an enum aspawn_reason. */
+/* Fills the plan and the part of the request about the child's beginning, from the arguments alone.
+ * Returns the enum aspawn_reason for the case that memory is copied. */
 unsigned char aspw_decide_ways(const struct aspawn_command *command,
 			       const struct requirements *needs, const struct findings *found,
 			       struct request *request, struct plan *plan);

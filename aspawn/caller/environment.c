@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's environment: that of the command, changed by its actions. */
+/* Makes the program's environment from the command's environment and actions. */
 #include "environment.h"
 
 #include <syscall/exec.h>
@@ -7,13 +7,13 @@
 
 #include "../marks.h"
 
-/* From the libc, if the program has one. */
+/* The program's libc defines it, if there is a libc. */
 extern char **environ __attribute__((weak, visibility("default")));
 
-/* The actions that change variables, and which action is the last for a name. */
+/* Tells the last action for each changed variable. */
 struct changes {
 	const struct aspawn_action *actions;
-	uint32_t *last; /* a table of indices, plus one; NULL while the arena measures */
+	uint32_t *last; /* a table of index + 1, or NULL while the arena measures */
 	size_t slots;
 };
 
@@ -96,7 +96,7 @@ IN_SERVER char *const *aspw_make_environment(struct arena *arena,
 	while (base[most - 1])
 		most++;
 	char **to = aspw_arena_allocate(arena, (most + changing) * sizeof *to, sizeof *to);
-	/* The size that is measured includes the variables that are replaced or removed. */
+	/* The measured size includes the variables that are replaced or removed. */
 	changes.slots = aspw_slot_count(changing);
 	changes.last = aspw_arena_allocate(arena, changes.slots * sizeof *changes.last, 4);
 	if (changes.last)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which file a command would execute, as far as its caller can tell. */
+/* Finds the file that a command would execute, as far as the caller can tell. */
 #include <syscall/string.h>
 
 #include "../action/action_info.h"
@@ -16,8 +16,8 @@ static int check_access(const char *path)
 	return r;
 }
 
-/* Follows a CHDIR in the buffer, where the child's directory has *length bytes with its slash. Returns false
- * if the child may be unable to enter the directory. */
+/* Follows a CHDIR in the buffer, where the child's directory has *length bytes with the slash.
+ * False if the child may be unable to enter the directory. */
 static bool change_directory(char *to, size_t size, size_t *length, const char *path)
 {
 	const size_t at = *path == '/' ? 0 : *length;
@@ -40,7 +40,7 @@ static int try_file(const char *path)
 	return r == 0 && (status.st_mode & PSYS_S_IFMT) != PSYS_S_IFREG ? -PSYS_EACCES : r;
 }
 
-/* Returns the error that execve(2) would return for the file, or for the interpreters of a script; or 0. */
+/* Returns 0, or the error of execve(2) for the file, or for the interpreters of a script. */
 static int try_program(const char *path)
 {
 	char head[SCRIPT_HEAD];
@@ -60,7 +60,7 @@ int aspawn_find(char *to, size_t size, const struct aspawn_command *command, int
 	struct aspawn_failure failure;
 	struct psys_search search;
 	const char *found;
-	size_t directory = 0; /* 0: the caller's */
+	size_t directory = 0; /* 0 for the caller's */
 	int r = aspw_read_command(&copy, command, &failure), uncertain = ASPAWN_STEP_NONE;
 
 	if (r == 0 && (!to || size < PSYS_PATH_MAX))
@@ -90,7 +90,8 @@ int aspawn_find(char *to, size_t size, const struct aspawn_command *command, int
 		*to = '\0';
 		return search.error;
 	}
-	/* The file itself, which is shorter than PATH_MAX, or an absolute candidate behind the directory. */
+	/* found is the file itself, shorter than PATH_MAX, or an absolute candidate behind the
+	 * directory. */
 	for (size_t i = 0; found != to && (to[i] = found[i]); i++)
 		continue;
 	return 0;

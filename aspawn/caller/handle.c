@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The handle of a child: waits for its exec, and tells what failed before. */
+/* Waits for the exec of a child, and tells what failed before it. */
 #include "handle.h"
 
 #include <syscall/string.h>
@@ -83,13 +83,13 @@ IN_SERVER void aspw_note_clone(struct child_state *state, const struct Stack_t *
 				ASPAWN_REASON_NONE;
 	state->watch = control->watch;
 	state->by_process_group = made->by_process_group;
-	/* A helper that was killed has not stored these modes. */
+	/* A killed helper has not stored the mode, but memory and flags tell the same. */
 	state->copied = mode >= MODE_FORK || executed || !(control->flags & PSYS_CLONE_VM);
 	state->unforked = executed && made->is_wiped_by_fork;
 }
 
-/* True if a child of the caller's has raised SIGCHLD. No other signal will tell of it, so it must not
- * be said to run because its helper has not had a turn since the exec. */
+/* True if a child of the caller has raised SIGCHLD. No other signal will tell of this end, so the
+ * child must not seem to run because the helper has had no turn since the exec. */
 static IN_SERVER bool has_raised_sigchld(const struct child_state *state)
 {
 	const int pid = __atomic_load_n(&stack_state(&state->stack)->begun.pid, __ATOMIC_ACQUIRE);
@@ -102,7 +102,7 @@ static IN_SERVER bool has_raised_sigchld(const struct child_state *state)
 	return info.u.child.pid && is_exit(&info);
 }
 
-/* Called when the child's number is known. */
+/* Requires that the child's number is known. */
 static IN_SERVER int open_child_pidfd(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
@@ -123,13 +123,13 @@ static IN_SERVER void take_number(struct aspawn_child *child)
 
 	state->pid = stack_state(&state->stack)->begun.pid;
 	aspw_note_clone(state, &state->stack);
-	/* Any wait of the caller's may reap the child soon. */
+	/* Any wait of the caller may reap the child soon. */
 	if (!state->owner && child->ended_fd >= 0)
 		(void)open_child_pidfd(child);
 }
 
-/* True if the child keeps its helper suspended, in a cgroup that is frozen or gets no processor: then
- * there will be no other. */
+/* Takes the number of a child that keeps the helper suspended, in a cgroup that is frozen or gets
+ * no processor: then no other child follows. Returns false if there is no such child. */
 static IN_SERVER bool take_suspended(struct aspawn_child *child)
 {
 	const struct Stack_t *stack = &child_state(child)->stack;
@@ -156,7 +156,7 @@ IN_SERVER bool aspw_kill_suspended(struct aspawn_child *child)
 	if (aspw_signal_by_pidfd(fd, PSYS_SIGKILL, 0) == -PSYS_ENOSYS &&
 	    !aspw_helper_has_reaped(&state->stack))
 		psys_kill(state->pid, PSYS_SIGKILL);
-	psys_close(fd); /* of a negative one: no effect */
+	psys_close(fd); /* close(-1) is harmless */
 	return true;
 }
 
@@ -172,7 +172,7 @@ IN_SERVER int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
 	int r = aspw_stack_await(stack, STACK_HELPER, CLONING, deadline);
 	if (r < 0 && has_raised_sigchld(state))
 		r = aspw_stack_await(stack, STACK_HELPER, CLONING, aspw_deadline_in(1000));
-	if (r < 0) { /* somebody may have stopped it */
+	if (r < 0) { /* somebody may have stopped the helper */
 		aspw_stack_signal_helper(stack, child->ended_fd, PSYS_SIGCONT);
 		return r;
 	}
@@ -181,7 +181,7 @@ IN_SERVER int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
 		take_number(child);
 		return 0;
 	}
-	stack_has_no_child(made); /* its helper may be killed in its clone */
+	stack_has_no_child(made); /* the helper may be killed in its clone */
 	aspw_watch_free(&stack_control(stack)->watch, state->is_jobs);
 	const struct prepared *prepared = stack_control(stack)->request.user_data;
 	const int error = made->begun.error;
@@ -213,7 +213,7 @@ IN_SERVER int aspw_child_pidfd(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
 
-	if (child->ended_fd < 0) /* not wanted or not supported, or released */
+	if (child->ended_fd < 0) /* unwanted, unsupported or released */
 		return -PSYS_ENOSYS;
 	if (!state->helped)
 		return child->ended_fd;
@@ -226,7 +226,7 @@ IN_SERVER int aspw_child_pidfd(struct aspawn_child *child)
 /* --- its reports ----------------------------------------------------------------- */
 
 /* Reads the child's reports until a failure, which is stored, or the end of the pipe. Returns 0,
- * -ETIMEDOUT or an error of read(2). A sibling that inherited the pipe may delay its end. */
+ * -ETIMEDOUT or an error of read(2). A sibling that inherited the pipe may delay the end. */
 static IN_SERVER int read_reports(struct child_state *state, struct aspawn_failure *failure,
 				  int64_t deadline)
 {
@@ -269,8 +269,8 @@ static IN_SERVER int wait_for_exec(struct aspawn_child *child, struct aspawn_fai
 	return state->report >= 0 ? read_reports(state, failure, deadline) : 0;
 }
 
-/* Reads the report when the child has execed or ended: from the page that they share in case that memory is
- * a copy, or from its stack. */
+/* Reads the report after the child's exec or end: from the shared page if memory is a copy,
+ * otherwise from the child's stack. */
 static IN_SERVER void read_memory(const struct child_state *state, struct aspawn_failure *failure)
 {
 	const struct prepared *prepared =
@@ -327,7 +327,7 @@ IN_SERVER void aspw_release_reports(struct aspawn_child *child)
 	struct child_state *state = child_state(child);
 
 	forget_watch_after_fork(state);
-	/* If its helper was killed, the child may be about to map it: then it stays. */
+	/* If the helper was killed, the child may be about to map the page: then the page stays. */
 	if (!state->watch || watch_has_begun(state->watch) || !aspw_has_stack(child) ||
 	    !stack_is_lent(stack_state(&state->stack)))
 		aspw_watch_free(&state->watch, state->is_jobs);

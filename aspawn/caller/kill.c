@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The handle of a child: sends signals. */
+/* Sends signals to a child. */
 #include "kill.h"
 
 #include <syscall/syscall.h>
@@ -28,7 +28,7 @@ static int kill_by_pidfd(struct aspawn_child *child, int signal, unsigned flags)
 	return fd == -PSYS_ESRCH ? fd : aspw_signal_by_pidfd(fd, signal, flags);
 }
 
-/* Returns the child's number. A child that could not be cloned is as one that is reaped. */
+/* Returns the child's number. A child that could not be cloned counts as reaped. */
 static int target_of(struct aspawn_child *child, int signal)
 {
 	const int pid = signal < 0 || signal > PSYS_NSIG ? -PSYS_EINVAL : aspawn_pid(child);
@@ -52,7 +52,8 @@ int aspawn_kill_group(struct aspawn_child *child, int signal)
 
 	if (pid < 0)
 		return pid;
-	/* The number of a child that has ended may be another's: its pidfd still knows the group. */
+	/* Another process may have the number of an ended child, but the pidfd still knows the
+	 * group. */
 	int r = kill_by_pidfd(child, signal, PSYS_PIDFD_SIGNAL_PROCESS_GROUP);
 	if (r < 0 && r != -PSYS_ESRCH)
 		r = kill_unreaped(child, -pid, signal);
@@ -60,7 +61,8 @@ int aspawn_kill_group(struct aspawn_child *child, int signal)
 	return r == -PSYS_ESRCH ? aspawn_kill(child, signal) : r;
 }
 
-/* Waits for the child's number: usually it executes its program before that. */
+/* Kills a child that keeps the helper suspended. Waits for its number: usually the exec is
+ * first. */
 static int kill_suspended(struct aspawn_child *child)
 {
 	const struct stack_state *made = stack_state(&child_state(child)->stack);
@@ -80,7 +82,7 @@ IN_SERVER int aspw_order_tree_end(struct aspawn_child *child, int64_t grace_ms)
 
 	if (!aspw_has_stack(child) || aspw_helper_result(stack, NULL, NULL))
 		return -PSYS_ESRCH;
-	if (!aspw_stack_has(stack, STACK_HELPER)) /* it may have stored the result before it ended */
+	if (!aspw_stack_has(stack, STACK_HELPER)) /* its result may have come since */
 		return aspw_helper_result(stack, NULL, NULL) ? -PSYS_ESRCH : -PSYS_EOWNERDEAD;
 	__atomic_store_n(&stack_state(stack)->order, grace < INT32_MAX ? (int)grace + 1 : INT32_MAX,
 			 __ATOMIC_SEQ_CST);

@@ -4,10 +4,10 @@
 
 #include <aspawn/command.h>
 
-/* Orders the helper of a tree to end it: as aspawn_kill_tree(), which also reaches a suspended one. */
+/* Orders the helper to end the tree. Only aspawn_kill_tree() also reaches a suspended helper. */
 int aspw_order_tree_end(struct aspawn_child *child, int64_t grace_ms);
 
-/* The time between the stop signal and SIGKILL: as of struct aspawn_io. */
+/* Returns the time between the stop signal and SIGKILL, by grace_ms of struct aspawn_io. */
 PSYS_INLINE int64_t grace_in_ms(int64_t grace_ms)
 {
 	if (grace_ms < 0)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of stacks without a lock. To take a stack, a thread takes the whole list by one atomic
- * exchange and pushes the rest back. So no thread reads an element that another thread may unmap,
- * or take and give back (ABA). Meanwhile other threads find the list empty and map a new stack;
- * the list keeps at most about MOST_KEPT.
+ * A pool is a list of stacks without a lock. To take a stack, a thread takes the whole list by one
+ * atomic exchange and pushes the rest back. So no thread reads an element that another thread may
+ * unmap, or take and give back (ABA). Meanwhile other threads find the list empty and map a new
+ * stack; the list keeps at most about MOST_KEPT.
  *
- * An element of the list lies in the control block of its stack. At every instant the list is
- * consistent, so a forked child can use its copy; stacks that other threads had taken are lost to
- * the forked child.
+ * An element of the list lies in the control block of the stack. At every instant the list is
+ * consistent, so a forked child can use a copy; stacks that other threads had taken are lost to the
+ * forked child.
  */
 #include "pool.h"
 
@@ -57,8 +57,8 @@ IN_SERVER struct Stack_t aspw_pool_take(struct aspawn_pool *public)
 
 	while ((found = *at) && is_in_use(found))
 		at = &found->next;
-	/* The kernel may not clear the stack's word: this also looks for the child, which costs two
-	 * system calls, so ask for one stack only. */
+	/* The kernel may not clear the stack's word: then only a look for the child tells, which
+	 * costs two system calls. Ask for one stack only. */
 	if (!found && list && aspw_stack_take_back(&list->stack, PSYS_WNOHANG) == 0)
 		found = *(at = &list);
 	if (found)
@@ -87,7 +87,7 @@ IN_SERVER void aspw_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_SEQ_CST);
 }
 
-/* The helper of a child that was waited for is about to end. */
+/* Waits if the helper is about to end because its child was waited for. */
 static IN_SERVER int free_stack(struct Stack_t *stack)
 {
 	const int r = aspawn_stack_release(stack);

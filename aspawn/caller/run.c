@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a command to its end: feeds it, collects its output, terminates it after a timeout. */
+/* Runs a command to the end: feeds input, collects output, terminates the program after a
+ * timeout. */
 #include <syscall/string.h>
 
 #include "../action/action_info.h"
@@ -17,20 +18,20 @@ enum { LAST_WAIT = 10000 };                 /* milliseconds, for a program that 
 struct communication {
 	struct aspawn_io *io;
 	struct aspawn_child *child;
-	struct psys_pollfd polled[POLLED]; /* fd -1: closed or not used */
-	int pty;                           /* the terminal, which may be two of these; -1: none */
+	struct psys_pollfd polled[POLLED]; /* fd is -1 if it is closed or unused */
+	int pty;                           /* the terminal, which may be two of these, or -1 */
 	size_t fed;                        /* bytes of input written */
-	int end;         /* why the program is to be ended, enum aspawn_outcome; 0: it is not */
-	int result;      /* with end: what the call returns */
-	int error;       /* of a read or write; 0: none */
+	int end;         /* why the program is to be ended, enum aspawn_outcome, or 0 */
+	int result;      /* of the call, if end is set */
+	int error;       /* of a read or write, or 0 */
 	bool is_left;    /* the program may not be killed, and runs on */
 	bool refused;    /* the sink has returned an error, and is not called again */
 	int64_t tend_at; /* when the child is to be tended */
-	int cgroup_fd;   /* that the program has joined; -1: none */
-	int oom_kills;   /* there, before */
+	int cgroup_fd;   /* the cgroup that the program has joined, or -1 */
+	int oom_kills;   /* of the cgroup, before the start */
 };
 
-/* To close the terminal would hang it up: that is left to the end. */
+/* Leaves the terminal open until the end, since closing the terminal hangs it up. */
 static void close_pipe_end(struct communication *communication, int which)
 {
 	int *fd = &communication->polled[which].fd;
@@ -51,7 +52,7 @@ static void end_communication(struct communication *communication, int end, int 
 
 /* --- bytes ---------------------------------------------------------------- */
 
-/* The end of the input at a terminal, whose first Ctrl-D only ends an unfinished line. */
+/* Returns the end of input for a terminal, where the first Ctrl-D only ends an unfinished line. */
 static const char *end_of_input(const struct communication *communication)
 {
 	const struct aspawn_io *io = communication->io;
@@ -62,7 +63,7 @@ static const char *end_of_input(const struct communication *communication)
 	return io->input_size && input[io->input_size - 1] != '\n' ? "\4\4" : "\4";
 }
 
-/* A program started by a sink meanwhile would inherit a signal that is blocked for longer. */
+/* Blocks SIGPIPE for one write only: a program started by a sink would inherit a longer block. */
 static __attribute__((noinline)) long write_without_sigpipe(int fd, const void *bytes, size_t size)
 {
 	const struct psys_timespec at_once = { 0, 0 };
@@ -102,8 +103,8 @@ static void write_input(struct communication *communication)
 		close_pipe_end(communication, INPUT);
 }
 
-/* Returns the number of bytes read. Reads output that does not fit too, to detect it, and drops
- * it. What is kept ends with a NUL. */
+/* Returns the number of bytes read. Also reads output that does not fit, to detect the excess, and
+ * drops it. Kept output ends with a NUL. */
 static long read_output(struct communication *communication, int which)
 {
 	struct aspawn_io *io = communication->io;
@@ -119,7 +120,7 @@ static long read_output(struct communication *communication, int which)
 	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
 		return 0;
 	if (r == -PSYS_EIO &&
-	    communication->polled[which].fd == communication->pty) /* nobody has it */
+	    communication->polled[which].fd == communication->pty) /* nobody holds it open */
 		r = 0;
 	if (r < 0)
 		communication->error = (int)r;
@@ -152,7 +153,8 @@ static void transfer_streams(struct communication *communication)
 			read_output(communication, which);
 }
 
-/* Reads what the pipes hold, and once more, which may be the end: another process may go on to write. */
+/* Reads what the pipes hold, and then once more, to see the end. Another process may go on
+ * writing. */
 static void drain_pipes(struct communication *communication)
 {
 	for (int which = OUTPUT; which <= ERROR; which++) {
@@ -170,7 +172,7 @@ static void drain_pipes(struct communication *communication)
 
 /* --- the event loop --------------------------------------------------------- */
 
-/* ppoll(2) of the used descriptors only: it fails if there are more entries than RLIMIT_NOFILE. */
+/* Polls only the used descriptors, since ppoll(2) rejects more entries than RLIMIT_NOFILE. */
 static int poll_used(struct communication *communication, struct psys_timespec timeout)
 {
 	struct psys_pollfd used[POLLED];
@@ -198,7 +200,7 @@ static int has_ended(struct communication *communication)
 	if (end->fd >= 0 && !end->revents)
 		return 0;
 	int r = aspawn_ended(communication->child);
-	if (r == 0) /* somebody has killed its helper: from now on by the clock */
+	if (r == 0) /* the helper was killed: look by the clock from now on */
 		end->fd = -1;
 	return r == -PSYS_ECHILD ? 1 : r;
 }
@@ -229,13 +231,13 @@ static int signal_program(struct communication *communication, int signal)
 			     kills ? ASPAWN_GRACE_NONE : communication->io->grace_ms) == 0)
 		return 0;
 	const int r = send_signal(communication, signal);
-	if (!kills) /* a stopped program gets it only then */
+	if (!kills) /* a stopped program gets the signal only then */
 		send_signal(communication, PSYS_SIGCONT);
 	return r;
 }
 
-/* Runs until the child and its output have ended, or a timeout forbids to wait longer. Returns 0, or
- * a negative error number if the child cannot be waited for. */
+/* Runs until the child and its output have ended, or a timeout ends the wait. Returns 0, or a
+ * negative error number if a stream, a signal or the wait for the child fails. */
 static int event_loop(struct communication *communication)
 {
 	const struct psys_timespec tick = { 0, 10000000 };
@@ -248,7 +250,7 @@ static int event_loop(struct communication *communication)
 
 	while (!ended || communication->polled[OUTPUT].fd >= 0 ||
 	       communication->polled[ERROR].fd >= 0) {
-		/* Without a clock the deadline is 0, and would be past at once, again and again. */
+		/* Without a clock the deadline is 0, and would always be past. */
 		const int64_t tend_at =
 			ended || !communication->tend_at ? DEADLINE_NEVER : communication->tend_at;
 		struct psys_timespec left =
@@ -285,7 +287,7 @@ static int event_loop(struct communication *communication)
 		if (ended) {
 			if (is_late) /* a grandchild holds the pipe */
 				drain_pipes(communication);
-			if (communication->end && signal != PSYS_SIGKILL) /* what it has left */
+			if (communication->end && signal != PSYS_SIGKILL) /* for what is left */
 				signal_program(communication, (signal = PSYS_SIGKILL));
 			if (is_late)
 				break;
@@ -300,7 +302,7 @@ static int event_loop(struct communication *communication)
 				 child_state(communication->child)->stop_signal;
 		r = signal_program(communication, signal);
 		communication->tend_at = in_until_tending(communication);
-		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it runs as another user now */
+		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* the user has changed */
 			return r;
 		if (r == -PSYS_EAGAIN && signal == PSYS_SIGKILL) /* there is no child yet */
 			deadline = aspw_deadline_in(10);
@@ -351,7 +353,7 @@ static int check_io(struct aspawn_io *io)
 	return 0;
 }
 
-/* Checks that there is a pipe, or the terminal, for the input and each buffer. */
+/* Checks that the input and each buffer have a pipe or the terminal. */
 static int check_pipes(struct aspawn_io *io, bool in, bool out, bool err)
 {
 	if (io->input && !in)
@@ -363,7 +365,7 @@ static int check_pipes(struct aspawn_io *io, bool in, bool out, bool err)
 	return 0;
 }
 
-/* In a control group of its own. */
+/* True if SIGKILL has ended the program, and the OOM killer has killed in the joined cgroup. */
 static bool is_out_of_memory(const struct communication *communication, int status)
 {
 	return communication->cgroup_fd >= 0 && PSYS_WIFSIGNALED(status) &&
@@ -371,12 +373,12 @@ static bool is_out_of_memory(const struct communication *communication, int stat
 	       aspawn_oom_kills(communication->cgroup_fd) > communication->oom_kills;
 }
 
-/* Reaps the child and stores the results. looped: the result of event_loop(). Gives the child up
+/* Reaps the child and stores the results. looped is the result of event_loop(). Gives the child up
  * after patience_ms. */
 static int conclude_run(struct communication *communication, int looped, int64_t patience_ms)
 {
 	struct aspawn_io *io = communication->io;
-	/* Before the wait, which keeps only the end of its subject. */
+	/* Ask before the wait, which keeps only the end of the subject. */
 	int started = aspawn_wait_started(communication->child, &io->failure, 0);
 	int waited = aspw_wait_child(communication->child, &io->status, &io->usage,
 				     &io->memory_peak, patience_ms);
@@ -391,7 +393,7 @@ static int conclude_run(struct communication *communication, int looped, int64_t
 	if (communication->is_left && looped == -PSYS_EPERM &&
 	    !is_left) /* the program has ended in the meantime */
 		looped = 0;
-	/* -ECHILD: the child was ended here, before its exec. */
+	/* -ECHILD means that this run has ended the child before its exec. */
 	if (looped >= 0 && started == -PSYS_ECANCELED &&
 	    !(communication->end && io->failure.error == -PSYS_ECHILD)) {
 		io->outcome = ASPAWN_OUTCOME_NOT_STARTED;
@@ -422,7 +424,7 @@ static int end_of(struct aspawn_child *child, int stream)
 	return child_state(child)->on_pty >> stream & 1 ? child->pty_fd : ends[stream];
 }
 
-/* Returns what event_loop() does. */
+/* Returns the result of event_loop(). */
 static int run_event_loop(struct communication *communication)
 {
 	struct aspawn_child *child = communication->child;
@@ -439,7 +441,7 @@ static int run_event_loop(struct communication *communication)
 			communication->error = (int)r;
 	}
 	child->in_fd = child->out_fd = child->err_fd = child->pty_fd = -1;
-	if (io->flags & ASPAWN_IO_KILL_GROUP) /* what is left of the group, after the child's end */
+	if (io->flags & ASPAWN_IO_KILL_GROUP) /* keep a pidfd for the group after the child's end */
 		aspw_child_pidfd(child);
 	communication->polled[END].fd = child->ended_fd;
 	communication->polled[END].events = PSYS_POLLIN;
@@ -449,11 +451,11 @@ static int run_event_loop(struct communication *communication)
 		looped < 0 && signal_program(communication, PSYS_SIGKILL) == -PSYS_EPERM;
 	for (int i = INPUT; i <= ERROR; i++)
 		close_pipe_end(communication, i);
-	psys_close(communication->pty); /* of a negative one: no effect */
+	psys_close(communication->pty); /* close(-1) is harmless */
 	return looped;
 }
 
-/* Concludes, and stores in the handle too why the program has ended. */
+/* Concludes the run. Also stores in the handle why the program has ended. */
 static int finish_run(struct communication *communication, int looped, int64_t patience_ms)
 {
 	const int r = conclude_run(communication, looped, looped == -PSYS_ECHILD ? 0 : patience_ms);
@@ -498,8 +500,8 @@ static int choose_streams(struct aspawn_command *command, struct aspawn_io *io)
 			   command->std_err == ASPAWN_STREAM_PIPE || on_pty & 1 << ERROR);
 }
 
-/* Notes the control group that the command joins by a descriptor of the caller: of several, as version 1
- * has one for each controller, the last that counts. */
+/* Notes the cgroup that the command joins by a descriptor of the caller. Version 1 has a cgroup for
+ * each controller: then notes the last that counts OOM kills. */
 static void note_cgroup(struct communication *communication, const struct aspawn_command *command)
 {
 	for (size_t i = 0; i < command->action_count; i++) {
@@ -515,7 +517,7 @@ static void note_cgroup(struct communication *communication, const struct aspawn
 
 int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 {
-	struct library_actions library; /* not initialized as a whole, as that calls memset() */
+	struct library_actions library; /* an initializer would call memset() */
 	struct aspawn_command copy;
 	struct aspawn_child child;
 	struct communication communication = { .io = io, .child = &child, .cgroup_fd = -1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
+/* Checks a command, copies it to the child's stack, and starts the child. */
 #include "start.h"
 
 #include <syscall/string.h>
@@ -28,7 +28,7 @@ int aspw_read_structure(void *to, size_t library_size, const void *from, uint64_
 {
 	if (size < least_size)
 		return -PSYS_EINVAL;
-	if (size > LARGEST_STRUCTURE) /* nobody's size: do not look for what is there */
+	if (size > LARGEST_STRUCTURE) /* no version is so large, so do not read the memory */
 		return -PSYS_E2BIG;
 	for (size_t i = library_size; i < size; i++)
 		if (((const char *)from)[i])
@@ -65,7 +65,7 @@ static int check_action(const struct aspawn_action *action, int index, int owner
 	return r;
 }
 
-/* The helper of a tree makes and removes the group. */
+/* Rejects a new cgroup beside another, or without a tree, whose helper makes and removes it. */
 static int check_cgroups(const struct aspawn_command *command, struct aspawn_failure *failure)
 {
 	int groups = 0, made = -1;
@@ -127,7 +127,8 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 	return r < 0 || !to->action_count ? r : check_cgroups(to, failure);
 }
 
-/* setsid() already makes a group, and fails for a group leader. A terminal has a session. */
+/* setsid() already makes a group, and fails for a group leader. A program on a terminal calls
+ * it. */
 IN_SERVER void aspw_add_process_group(struct library_actions *library,
 				      const struct aspawn_command *command)
 {
@@ -149,7 +150,7 @@ static IN_SERVER void copy_action(struct arena *arena, struct aspawn_action *to,
 
 	if (to)
 		*to = *from;
-	if (to && is_pipe(from)) /* give_pipes() goes by the caller's actions */
+	if (to && is_pipe(from)) /* give_pipes() reads the caller's actions */
 		to->u.output_pipe.read_end = to->u.input_pipe.write_end = NULL;
 	for (int i = 0; (at = aspw_pointer_of(from, i, &size)); i++) {
 		const void *copy = member_pointer(from, at);
@@ -176,7 +177,7 @@ IN_SERVER struct prepared *aspw_prepare_command(struct arena *arena,
 	const size_t count = library->count + command->action_count;
 	const struct served *served = library->served;
 	const bool copies = aspw_count_copies(command);
-	/* To execute a shell script the child copies argv to its stack, which is measured here. */
+	/* For a shell script the child copies argv to the stack, which is measured here. */
 	const bool lends = (command->memory == ASPAWN_MEMORY_SUSPENDED || (served && !copies)) &&
 			   !(command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC);
 	struct prepared *prepared = aspw_arena_allocate(arena, sizeof *prepared, STACK_ALIGN);
@@ -187,7 +188,7 @@ IN_SERVER struct prepared *aspw_prepare_command(struct arena *arena,
 		copy_action(arena, actions ? &actions[i] : NULL, action_at(command, library, i));
 	if (arena->error)
 		return NULL;
-	const size_t kept = copies ? 1 + 2 * count : 0; /* 1: the report */
+	const size_t kept = copies ? 1 + 2 * count : 0; /* 1 for the report */
 	struct prepared made;
 
 	psys_memset(&made, 0, sizeof made);
@@ -219,8 +220,8 @@ IN_SERVER struct prepared *aspw_prepare_command(struct arena *arena,
 
 /* --- pipes ---------------------------------------------------------------- */
 
-/* Stores the caller's ends. Where to is in the caller's actions: the child, which may go wrong, could
- * change what its memory has. */
+/* Stores the caller's ends where the caller's own actions say. The copied actions are in the
+ * child's memory, and a child that goes wrong could change them. */
 static IN_SERVER void give_pipes(const struct plan *plan, const struct library_actions *library,
 				 const struct aspawn_command *command)
 {
@@ -238,8 +239,8 @@ static IN_SERVER void give_pipes(const struct plan *plan, const struct library_a
 
 /* --- streams -------------------------------------------------------------- */
 
-/* The program leads a session that has the terminal, of which fd is the first stream. No action is
- * to find the ends under the numbers that they have, which are none of the caller's. */
+/* Makes the program the leader of a session with the terminal, and fd the first stream. Closes both
+ * ends: actions must not find numbers that are not the caller's. */
 static IN_SERVER void add_terminal(struct library_actions *library, int fd, const int ends[2])
 {
 	library->list[library->count++] = (struct aspawn_action)ASPAWN_SETSID();
@@ -249,7 +250,7 @@ static IN_SERVER void add_terminal(struct library_actions *library, int fd, cons
 		library->list[library->count++] = (struct aspawn_action)ASPAWN_CLOSE(ends[i]);
 }
 
-/* Returns the first of the streams that are on the terminal, if there is one. */
+/* Returns the first stream on the terminal, if any is. */
 PSYS_INLINE int first_on_pty(unsigned on_pty)
 {
 	if (on_pty & 1)
@@ -305,8 +306,8 @@ PSYS_INLINE void clear_handle(struct aspawn_child *child)
 	child->in_fd = child->out_fd = child->err_fd = child->pty_fd = -1;
 }
 
-/* No action may find the server's descriptors. They may also have all numbers that the program's limit
- * allows. */
+/* No action may find the server's descriptors, which may also use all numbers below the program's
+ * limit. */
 static IN_SERVER void add_served(struct library_actions *library,
 				 const struct aspawn_command *command)
 {
@@ -319,7 +320,8 @@ static IN_SERVER void add_served(struct library_actions *library,
 			PSYS_RLIMIT_NOFILE, served->files->rlim_cur, served->files->rlim_max);
 }
 
-/* Reserves the child's stack: one of the pool, a job's, or a new one. size: of the prepared command. */
+/* Reserves the child's stack: the pool's, the job's or a new one. size is the prepared
+ * command's. */
 static IN_SERVER int reserve_child_stack(struct child_state *state,
 					 const struct aspawn_command *command,
 					 const struct served *served, size_t size)
@@ -333,8 +335,8 @@ static IN_SERVER int reserve_child_stack(struct child_state *state,
 		state->stack = aspw_pool_take(command->pool);
 	else if (served)
 		state->stack = *served->stack;
-	/* For /bin/sh the child makes an array of the arguments on its stack. Those of a job do not change
-	 * meanwhile. */
+	/* For /bin/sh the child makes an array of the arguments on the stack. A job's arguments do
+	 * not change meanwhile. */
 	if (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC && !served)
 		array = size;
 	else if (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC)
@@ -343,7 +345,7 @@ static IN_SERVER int reserve_child_stack(struct child_state *state,
 	return aspw_stack_reserve(&state->stack, CHILD_STACK + array, size);
 }
 
-/* Stores the started child in the handle. If pid is 0, its helper has not cloned it yet. */
+/* Stores the started child in the handle. If pid is 0, the helper has not cloned yet. */
 static IN_SERVER void hand_out(struct aspawn_child *child, const struct plan *plan, int pid,
 			       bool starts_fd)
 {
@@ -351,7 +353,7 @@ static IN_SERVER void hand_out(struct aspawn_child *child, const struct plan *pl
 	const struct control *control = stack_control(&state->stack);
 	const struct begun *begun = &stack_state(&state->stack)->begun;
 
-	state->helped = begun->helped & 3; /* not where there can be none */
+	state->helped = begun->helped & 3; /* NOT_HELPED if no helper could be cloned */
 	state->owner = plan->owner & 3;
 	state->pid = pid ? pid : -stack_state(&state->stack)->helper_pid;
 	state->report = control->report.parents_end;
@@ -368,8 +370,8 @@ static IN_SERVER void hand_out(struct aspawn_child *child, const struct plan *pl
 		aspw_note_clone(state, &state->stack);
 }
 
-/* Does each step of a start, from the terminal to the handle. After an error the end of this function undoes
- * the steps before it. */
+/* Does each step of a start, from the terminal to the handle. After an error, the end of this
+ * function undoes the earlier steps. */
 IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 			      struct library_actions *library, struct aspawn_failure *failure)
 {
@@ -394,7 +396,7 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 		r = arena.error;
 	}
 	if (r == 0 && served)
-		request.mask = *served->mask; /* all signals are blocked */
+		request.mask = *served->mask; /* the server has blocked all signals */
 	else if (r == 0)
 		r = block_signals(&request.mask, false);
 	const bool is_blocked = r >= 0 && !served;
@@ -440,7 +442,7 @@ IN_SERVER int aspw_start_with(struct aspawn_child *child, const struct aspawn_co
 
 int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command)
 {
-	struct library_actions library; /* not initialized as a whole, as that calls memset() */
+	struct library_actions library; /* an initializer would call memset() */
 	struct aspawn_command copy;
 	struct aspawn_failure failure;
 

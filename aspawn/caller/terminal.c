@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal of a command: a pair, of which the caller has one end and the program the other. */
+/* Makes the terminal of a command, a pair with an end for the caller and one for the program. */
 #include "terminal.h"
 
 #include "../marks.h"
@@ -19,7 +19,7 @@ static IN_SERVER int set_window_size(int fd, unsigned rows, unsigned columns)
 	return (int)psys_ioctl(fd, PSYS_TIOCSWINSZ, (uintptr_t)&size);
 }
 
-/* Signals may interrupt this, and the next. */
+/* Signals may interrupt the open of either end. */
 static IN_SERVER int open_callers_end(bool nonblock)
 {
 	int r;
@@ -30,7 +30,8 @@ static IN_SERVER int open_callers_end(bool nonblock)
 	return aspw_descriptors_avoid_streams(r);
 }
 
-/* The kernel knows the other end by the caller's. A path, of /dev/pts, might be that of another file. */
+/* The kernel finds the program's end by the caller's. A path in /dev/pts might be another
+ * file's. */
 static IN_SERVER int open_programs_end(int fd)
 {
 	const int locked = 0;

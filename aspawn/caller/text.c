@@ -64,7 +64,7 @@ static const struct {
 	{ PSYS_NR_set_mempolicy, "set_mempolicy" },
 };
 
-/* Returns the name of a call that is an action of its own, or NULL. */
+/* Returns the name of a system call with an action of its own, or NULL. */
 static const char *name_of_syscall(const struct aspawn_failure *failure)
 {
 	const char *digits = failure->subject;
@@ -106,7 +106,7 @@ static void add_step(struct text *text, const struct aspawn_failure *failure)
 	add_string(text, failure->step < ASPAWN_STEP_CLONE ? "unknown" : name);
 }
 
-/* A name may have nothing but digits; that of a stream is /dev/null. */
+/* True if the subject is a name, maybe of digits alone. A stream's name is a path in /dev. */
 static bool subject_is_name(const struct aspawn_failure *failure)
 {
 	const struct action_info *info = aspw_action_info(failure->kind);
@@ -116,7 +116,7 @@ static bool subject_is_name(const struct aspawn_failure *failure)
 	return failure->step != ASPAWN_STEP_STREAMS || *failure->subject == '/';
 }
 
-/* Stores the byte, or its escape sequence of C if it is a control character. Returns the length. */
+/* Stores the byte, or the escape sequence of C for a control character. Returns the length. */
 static size_t escape_byte(char to[5], char byte)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -145,7 +145,7 @@ static void add_subject(struct text *text, const struct aspawn_failure *failure)
 	add_string(text, text->length ? " " : "");
 	add_string(text, quote);
 	add_string(text, escaped + (length > MOST ? length - MOST :
-						    0)); /* the end, as of a longer subject */
+						    0)); /* keep the end, as of a longer subject */
 	add_string(text, quote);
 }
 
@@ -214,7 +214,7 @@ const char *aspawn_outcome_name(int outcome)
 	return (unsigned)outcome < sizeof names / sizeof *names ? names[outcome] : "";
 }
 
-/* status: of the child, -1: not known. */
+/* status is the child's, or -1 if it is unknown. */
 static void add_failure(struct text *text, const struct aspawn_failure *failure, int status)
 {
 	const size_t before = text->length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The version of the loaded library. */
+/* Returns the version of the loaded library. */
 #include <aspawn/version.h>
 
 int aspawn_version(void)

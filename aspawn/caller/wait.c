@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The handle of a child: waits for its end, by the kernel or by the helper of a private child. */
+/* Waits for the end of a child, by the kernel or by the helper of a private child. */
 #include "wait.h"
 
 #include <syscall/string.h>
@@ -15,8 +15,8 @@
 enum {
 	LONGEST_ORPHANED = 2000, /* naps of 5 ms, until another process reaps the child */
 	MOMENT = 1000,           /* milliseconds */
-	SOON = 100,              /* ... if a tree was ordered to end at once */
-	MOST_RINGS = 100,        /* ten seconds, in tenths of one */
+	SOON = 100,              /* milliseconds, if a tree was ordered to end at once */
+	MOST_RINGS = 100,        /* ten seconds, in tenths of a second */
 };
 
 IN_SERVER void aspw_signal_helper(struct aspawn_child *child, int signal)
@@ -40,7 +40,7 @@ IN_SERVER int aspw_until_tending(struct aspawn_child *child)
 	return aspw_has_stack(child) && is_to_be_killed(child_state(child)) ? SOON : MOMENT;
 }
 
-/* Returns true if this thread traced the child, which had stopped, and has detached from it. */
+/* True if this thread traced the child, which had stopped, and has detached. */
 static IN_SERVER bool let_go_on(struct aspawn_child *child)
 {
 	struct psys_siginfo info;
@@ -78,8 +78,8 @@ IN_SERVER bool aspw_tend_child(struct aspawn_child *child, bool hurries)
 	return is_due && is_orphan && (hurries || state->rings >= MOST_RINGS);
 }
 
-/* Reaps a helper that is about to end. If another process traces the helper, only that process can
- * reap the zombie: then a later use of the stack does it. */
+/* Reaps a helper that is about to end. If another process traces the helper, only the tracer can
+ * reap the zombie: then a later use of the stack reaps it. */
 static void reap_ended_helper(struct aspawn_child *child)
 {
 	const struct psys_timespec nap = { 0, 1000000 };
@@ -92,7 +92,7 @@ static void reap_ended_helper(struct aspawn_child *child)
 		psys_nanosleep(&nap, NULL);
 }
 
-/* The helper of a child of this process: nobody needs it any more. */
+/* Ends the helper of a child of this process, for which nobody has any more use. */
 static void end_helper(struct aspawn_child *child)
 {
 	const struct Stack_t *stack = &child_state(child)->stack;
@@ -102,8 +102,8 @@ static void end_helper(struct aspawn_child *child)
 		reap_ended_helper(child);
 }
 
-/* True if the child is in its cgroup, and shares the memory: the OOM killer spares it as long as its
- * helper is suspended. */
+/* True if the child is in its cgroup, on shared memory. The OOM killer spares the child as long as
+ * the helper is suspended. */
 static bool is_protected(const struct Stack_t *stack)
 {
 	return __atomic_load_n(&stack_state(stack)->helper, __ATOMIC_ACQUIRE) == CLONING &&
@@ -131,7 +131,7 @@ int aspawn_release(struct aspawn_child *child)
 	if (state->owner == OWNER_TREE && aspw_has_stack(child)) /* unless its end is ordered */
 		__atomic_compare_exchange_n(&stack_state(&state->stack)->order, &order, LET_GO,
 					    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-	if (state->pid < 0) /* it may have made a page for its reports */
+	if (state->pid < 0) /* its helper may have made a page for its reports */
 		aspw_learn_child(child, aspw_deadline_in(MOMENT));
 	if (state->answer <= EXECUTING)
 		state->answer = OVERWRITTEN;
@@ -139,7 +139,7 @@ int aspawn_release(struct aspawn_child *child)
 	if (state->helped && !state->owner && !state->pool && aspw_has_stack(child) &&
 	    (state->pid > 0 || state->answer == KNOWN) && !is_protected(&state->stack))
 		end_helper(child);
-	/* A helper may run for long: a pool takes a stack in use. */
+	/* A helper may run for long. A pool accepts a stack in use. */
 	if (!state->helped || state->pool || aspw_stack_take_back(&state->stack, PSYS_WNOHANG) == 0)
 		aspw_give_stack(state);
 	if (child->ended_fd >= 0)
@@ -153,8 +153,8 @@ int aspawn_release(struct aspawn_child *child)
 	return 0;
 }
 
-/* waitid(2) for this child. Returns its pid, 0 if it still runs, or a negative error number. A
- * child that was to execute the image first has no exit signal until it does (wait(2), __WALL). */
+/* Calls waitid(2) for this child. Returns the pid, 0 while the child runs, or a negative error
+ * number. Before a child executes the image it has no exit signal (wait(2), __WALL). */
 static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 			  struct psys_rusage *usage)
 {
@@ -164,19 +164,19 @@ static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 
 	options |= (int)(PSYS_WEXITED | PSYS___WALL);
 	info.u.child.pid = 0;
-	if (pidfd == -PSYS_ESRCH) /* its number is another's, or nobody's */
+	if (pidfd == -PSYS_ESRCH) /* its number is another process's, or free */
 		return -PSYS_ECHILD;
 	if (pidfd >= 0)
 		r = psys_waitid(PSYS_P_PIDFD, pidfd, &info, options, usage);
 	if (r == -PSYS_EINVAL) /* before Linux 5.4 */
 		r = psys_waitid(PSYS_P_PID, pid, &info, options, usage);
-	if (r < 0 || !info.u.child.pid || !is_exit(&info)) /* a debugger's tracee may have stopped */
+	if (r < 0 || !info.u.child.pid || !is_exit(&info)) /* a tracee may have stopped */
 		return r;
 	*status = aspw_wait_status(&info);
 	return info.u.child.pid;
 }
 
-/* The kernel keeps the status of a reaped child for its pidfd, but not its usage. */
+/* The kernel keeps the status of a reaped child for its pidfd, but not the usage. */
 static int status_of_reaped(struct aspawn_child *child, int *status, struct psys_rusage *usage)
 {
 	int r = aspw_reaped_status(aspw_child_pidfd(child), status);
@@ -188,8 +188,8 @@ static int status_of_reaped(struct aspawn_child *child, int *status, struct psys
 	return 1;
 }
 
-/* As wait_by_kernel(), of a child of this process, which another wait may have reaped. With an
- * ignored SIGCHLD waitid(2) fails some microseconds before the child is reaped. */
+/* Does what wait_by_kernel() does, if another wait may have reaped this process's child. While
+ * SIGCHLD is ignored, waitid(2) fails some microseconds before the child is reaped. */
 static int wait_for_ordinary(struct aspawn_child *child, int *status, int options,
 			     struct psys_rusage *usage)
 {
@@ -204,7 +204,7 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 	return r == -PSYS_EAGAIN ? -PSYS_ECHILD : r;
 }
 
-/* The child never was: its helper could not clone it, or was killed before. */
+/* The child never existed: the helper could not clone it, or was killed before. */
 static int wait_for_unborn(struct aspawn_child *child, int *status, struct psys_rusage *usage)
 {
 	if (aspw_has_stack(child) && aspw_helper_result(&child_state(child)->stack, status, usage))
@@ -217,7 +217,7 @@ static int wait_for_unborn(struct aspawn_child *child, int *status, struct psys_
 	return 1;
 }
 
-/* The same of a child of this process that its helper has cloned. */
+/* Does what wait_for_ordinary() does, for a child of this process cloned by a helper. */
 static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 			   struct psys_rusage *usage)
 {
@@ -226,16 +226,16 @@ static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 	if (state->pid < 0 &&
 	    aspw_learn_child(child, options & PSYS_WNOHANG ? 0 : DEADLINE_NEVER) < 0)
 		return 0;
-	if (state->pid < 0) /* a forked process knows nothing of it */
+	if (state->pid < 0) /* a forked process does not know the child */
 		return state->answer == KNOWN ? wait_for_unborn(child, status, usage) : -PSYS_ECHILD;
 	return wait_for_ordinary(child, status, options, usage);
 }
 
 /*
- * A private child whose helper somebody has killed: it is this process's child if that is a
- * subreaper or init. Of another's child the kernel has the status from when that has reaped it
- * (Linux 6.15); 0 until then. If there was no child yet, it ended as the helper did. Of a tree
- * nobody knows what is left.
+ * Waits for a private child whose helper was killed. If this process is a subreaper or init, it has
+ * inherited the child. Otherwise the kernel has the status after another process has reaped the
+ * child (Linux 6.15), and the result is 0 until then. Without a child yet, the status is the
+ * helper's. Nobody knows what is left of a tree.
  */
 static int wait_for_orphan(struct aspawn_child *child, int *status, int options,
 			   struct psys_rusage *usage)
@@ -254,7 +254,7 @@ static int wait_for_orphan(struct aspawn_child *child, int *status, int options,
 	return r == -PSYS_EAGAIN ? 0 : r;
 }
 
-/* As wait_by_kernel(), of a private child: nothing reaps it but its helper. */
+/* Does what wait_by_kernel() does, for a private child: only the helper reaps it. */
 static int wait_for_private(struct aspawn_child *child, int *status, int options,
 			    struct psys_rusage *usage)
 {
@@ -264,7 +264,7 @@ static int wait_for_private(struct aspawn_child *child, int *status, int options
 		return -PSYS_ECHILD;
 	if (!(options & PSYS_WNOHANG))
 		aspw_stack_await_free(stack, STACK_HELPER, DEADLINE_NEVER);
-	/* Before the look at what it stores. */
+	/* Look at the helper before its result. */
 	const bool helped = aspw_stack_has(stack, STACK_HELPER);
 	if (aspw_helper_result(stack, status, usage))
 		return 1;
@@ -289,7 +289,7 @@ int aspw_is_unreaped(struct aspawn_child *child)
 		if (aspw_has_stack(child) && aspw_helper_has_reaped(&child_state(child)->stack))
 			return -PSYS_ESRCH;
 		r = wait_for_private(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
-		if (r > 0) /* its helper has reaped it, or is about to */
+		if (r > 0) /* the helper has reaped it, or is about to */
 			r = -PSYS_ECHILD;
 	} else {
 		r = wait_by_kernel(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
@@ -356,7 +356,7 @@ static int wait_for_exit(struct aspawn_child *child, int64_t deadline)
 	const struct Stack_t *stack = &state->stack;
 	int fd = child->ended_fd, r = 0;
 
-	/* If it is known to have ended, the helper's end is not for the limit. */
+	/* If the child is known to have ended, the limit does not apply to the helper's end. */
 	if (private && aspw_helper_result(stack, NULL, NULL))
 		deadline = aspw_deadline_in(MOMENT);
 	if (state->helped && !state->owner) {
@@ -386,22 +386,22 @@ static int wait_for_exit(struct aspawn_child *child, int64_t deadline)
 	}
 }
 
-/* The helper of a child of this process is about to end too. Not waited for: a pool takes the stack
- * before that, and has no use for it until then. */
+/* The helper of a child of this process is about to end too. Nobody waits for this end: a pool
+ * takes the stack earlier, and reuses it later. */
 static void leave_helper(const struct Stack_t *stack)
 {
 	__atomic_store_n(&stack_state(stack)->ended, ENDED, __ATOMIC_RELEASE);
 	(void)aspw_stack_take_back(stack, PSYS_WNOHANG);
 }
 
-/* True if the error is for good. */
+/* True if the error is permanent. */
 static bool is_final(int error)
 {
 	return error == -PSYS_ECHILD || error == -PSYS_EOWNERDEAD;
 }
 
-/* What the handle keeps of a tree. The helper may have been killed before the child has left the
- * stack. */
+/* Keeps the results of a tree in the handle. The helper may have been killed before the child has
+ * left the stack. */
 static void leave_tree(struct child_state *state)
 {
 	const struct stack_state *made = stack_state(&state->stack);
@@ -428,7 +428,7 @@ int aspw_wait_child(struct aspawn_child *child, int *status, struct psys_rusage 
 		do
 			r = wait_for(child, &ended, PSYS_WNOWAIT, NULL);
 		while (r == -PSYS_EINTR || (r == 0 && let_go_on(child)));
-	if (r == 0) /* or another thread traces it */
+	if (r == 0) /* another thread may trace the child */
 		r = wait_for_exit(child, aspw_deadline_in(timeout_ms));
 	if (r < 0 && !is_final(r))
 		return r;
@@ -437,8 +437,8 @@ int aspw_wait_child(struct aspawn_child *child, int *status, struct psys_rusage 
 		r = 0;
 	if (r < 0 && !is_final(r))
 		return r;
-	/* -ECHILD: another wait, or an ignored SIGCHLD, has reaped the child; -EOWNERDEAD: the helper of
-	 * a tree was killed. Release the handle in these cases too. */
+	/* -ECHILD: another wait, or an ignored SIGCHLD, has reaped the child. -EOWNERDEAD: the
+	 * helper of a tree was killed. Release the handle in these cases too. */
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
 	state->outcome = ASPAWN_OUTCOME_RAN;
@@ -449,7 +449,7 @@ int aspw_wait_child(struct aspawn_child *child, int *status, struct psys_rusage 
 	if (r < 0 || started == -PSYS_ECANCELED)
 		state->outcome = r < 0 ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NOT_STARTED;
 	if (aspw_has_stack(child)) {
-		if (r != -PSYS_EOWNERDEAD) /* the kernel may not have cleared it */
+		if (r != -PSYS_EOWNERDEAD) /* the kernel may not have cleared the word */
 			stack_is_left(stack_state(stack));
 		if (state->owner)
 			reap_ended_helper(child);
