@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public calls of the spawn primitive: spawn.h says what happens. */
+/* The public calls of the spawn primitive. spawn.h says what happens. */
 #include <aspawn/aspawn.h>
 #include <syscall/string.h>
 #include <syscall/syscall.h>
@@ -9,7 +9,7 @@
 #include "spawn.h"
 #include "stack.h"
 
-/* True if user_data lies on the stack, where it would be overwritten or unmapped. */
+/* True if user_data lies on the stack, where the call would overwrite or unmap it. */
 static bool is_within(const void *user_data, const struct Stack_t *stack)
 {
 	return stack->addr && (uintptr_t)user_data - (uintptr_t)stack->addr < stack->size;

@@ -2,7 +2,7 @@
 #ifndef SPAWN_CHILD_MAIN_H
 #define SPAWN_CHILD_MAIN_H
 
-/* The child's entry point, for the clone. */
+/* The clone begins the child here. */
 int aspw_child_main(void *control);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clone methods, from the best to the last fallback. If the kernel or a seccomp filter rejects
- * a method, the next is tried. No result is cached: a rejection costs a fraction of a microsecond,
- * and a filter or a time namespace may belong to one thread only.
+ * These are the clone methods, from the best to the last fallback. If the kernel or a seccomp
+ * filter rejects a method, the next is tried. No result is cached: a rejection costs a fraction of
+ * a microsecond, and a filter or a time namespace may belong to one thread only.
  */
 #include "clone.h"
 
@@ -16,35 +16,34 @@
 #include "exec_watch.h"
 #include "pidfd.h"
 
-/* From the best to the last fallback; MODE_NONE ends the list. */
+/* MODE_NONE ends the list. */
 static const struct clone_method {
 	enum clone_mode mode;
 	bool clone3;
 	uint64_t flags;
 } clone_methods[] = {
 	{ MODE_CLONE3, true, PSYS_CLONE_VM | PSYS_CLONE_CLEAR_SIGHAND },
-	/* before Linux 5.5; sandboxes, and filters that cannot look into clone3's structure */
+	/* before Linux 5.5, sandboxes, and filters that cannot look into clone3's structure */
 	{ MODE_CLONE, false, PSYS_CLONE_VM | PSYS_CLONE_PIDFD },
-	/* filters that refuse CLONE_PIDFD */
+	/* for filters that refuse CLONE_PIDFD */
 	{ MODE_CLONE, false, PSYS_CLONE_VM },
-	/* user-mode emulators, where it is a fork */
+	/* for user-mode emulators, where CLONE_VFORK is a fork */
 	{ MODE_VFORK, false, PSYS_CLONE_VM | PSYS_CLONE_VFORK },
-	/* after unshare(CLONE_NEWTIME), Linux 5.6 to 5.18; and where a copy is wanted. Any wait of
-	 * the caller's may reap the child at once, so the clone itself returns the pidfd, if
-	 * possible. */
+	/* after unshare(CLONE_NEWTIME), Linux 5.6 to 5.18, and for a wanted copy. Any wait of the
+	 * caller may reap the child at once, so the clone itself returns the pidfd if possible. */
 	{ MODE_FORK, false, PSYS_CLONE_PIDFD },
 	{ MODE_FORK, false, 0 },
 	{ MODE_NONE, false, 0 },
 };
 
-/* A way that is tried by one method. */
+/* An attempt tries one way by one method. */
 struct attempt {
 	const struct way *way;
 	const struct clone_method *method;
-	bool wants_pidfd; /* its helper polls it */
+	bool wants_pidfd; /* of the child, for its parent or the caller */
 };
 
-/* True if the method can do what the way says. */
+/* True if the method can do what the way requires. */
 static IN_ANY bool method_fits(const struct clone_method *method, const struct way *way,
 			       bool lacks_clone3)
 {
@@ -54,7 +53,7 @@ static IN_ANY bool method_fits(const struct clone_method *method, const struct w
 		return false;
 	if (way->in_cgroup)
 		return method->clone3;
-	if (way->memory == MEMORY_EXECUTED) /* its parent shall see the page that it maps */
+	if (way->memory == MEMORY_EXECUTED) /* the parent shall see the page that the child maps */
 		return shares && !(method->flags & PSYS_CLONE_VFORK);
 	return way->memory != MEMORY_COPIED || !shares;
 }
@@ -74,15 +73,15 @@ static IN_ANY uint64_t flags_of(const struct control *control, const struct atte
 		flags |= PSYS_CLONE_CHILD_CLEARTID;
 		if (control->plan.unshare_files && !(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_FILES;
-		/* Where clone3 is missing, this could be an emulator. */
+		/* Without clone3 this could be an emulator. */
 		if (memory == MEMORY_SUSPENDED ||
 		    (memory == MEMORY_EXECUTED && attempt->method->clone3))
 			flags |= PSYS_CLONE_VFORK;
 	}
-	/* A helper may be killed at any instruction: the number is in the state all the same. */
+	/* A helper may be killed at any instruction, so the kernel itself stores the number. */
 	if (!attempt->wants_pidfd || control->caller_pid)
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
-	/* clone(2) has one argument for both, which before Linux 5.2 would get the number. */
+	/* clone(2) has one argument for pidfd and pid. Before Linux 5.2 it gets the pid. */
 	if (!(flags & PSYS_CLONE_PIDFD))
 		flags |= PSYS_CLONE_PARENT_SETTID;
 	if (attempt->way->in_cgroup)
@@ -92,9 +91,8 @@ static IN_ANY uint64_t flags_of(const struct control *control, const struct atte
 	return flags;
 }
 
-/* Returns a pidfd of the process that was just cloned, or -1: if another wait has reaped it
- * already, the number may be another's. The process that has cloned a child for its parent cannot
- * find out. */
+/* Returns a pidfd of the process that was just cloned, or -1. If another wait has already reaped
+ * the process, the number may be another's. A helper that clones for its parent cannot tell. */
 static IN_ANY int open_cloned(int pid, bool for_parent)
 {
 	const int fd = psys_pidfd_open(pid, 0);
@@ -132,7 +130,7 @@ IN_ANY long aspw_clone_call(const struct clone_call *call, bool clone3)
 	if (!call->pidfd)
 		return pid;
 	if (pid < 0)
-		*call->pidfd = -1; /* a late failure leaves the number of a closed one */
+		*call->pidfd = -1; /* a late failure leaves the number of a closed descriptor */
 	if (pid > 0 && *call->pidfd < 0)
 		*call->pidfd = open_cloned((int)pid, call->flags & PSYS_CLONE_PARENT);
 	return pid;
@@ -143,14 +141,14 @@ IN_SERVER long aspw_clone_sharing(const struct clone_call *call, bool *lacks_clo
 	long r = *lacks_clone3 ? -PSYS_ENOSYS : aspw_clone_call(call, true);
 
 	if (r < 0 && aspw_clone_is_refused(r)) {
-		*lacks_clone3 = true; /* before the process reads it */
+		*lacks_clone3 = true; /* before the process reads the flag */
 		r = aspw_clone_call(call, false);
 	}
 	return r < 0 && aspw_clone_is_refused(r) ? -PSYS_EOPNOTSUPP : r;
 }
 
-/* Records the child. After CLONE_VFORK the child no longer uses the stack. If it was not seen
- * then, the child had a copy of the memory. */
+/* Records the child. After CLONE_VFORK the child no longer uses the stack. A child that the parent
+ * did not see by then had a copy of the memory. */
 static IN_ANY void note_child(const struct control *control, enum clone_mode mode, int pid)
 {
 	struct stack_state *state = stack_state(&control->stack);
@@ -181,7 +179,7 @@ static IN_ANY long clone_by(struct control *control, const struct attempt *attem
 	state->begun.pid = 0;
 	const struct clone_call call = {
 		.flags = control->flags,
-		/* With CLONE_PARENT it is the helper's, and an exec makes it SIGCHLD. */
+		/* With CLONE_PARENT the signal is the helper's, and an exec makes it SIGCHLD. */
 		.exit_signal = control->memory == MEMORY_EXECUTED || clones_for_caller(control) ?
 				       0 :
 				       PSYS_SIGCHLD,
@@ -204,8 +202,7 @@ static IN_ANY long clone_by(struct control *control, const struct attempt *attem
 	return pid;
 }
 
-/* Makes the pipes that this clone method needs, and the exec_watch if the child's memory may turn out to
- * be a copy, unless they exist. */
+/* Makes this method's pipes, and the exec_watch if memory may be copied, unless they exist. */
 static IN_ANY int make_channels(struct control *control, bool may_copy)
 {
 	const struct plan *plan = &control->plan;
@@ -217,8 +214,8 @@ static IN_ANY int make_channels(struct control *control, bool may_copy)
 	return aspw_descriptors_make(control);
 }
 
-/* Until this returns nobody has reaped the child, so that its number is its own; only of a child that a
- * helper clones for the caller a wait of the caller's may. */
+/* Until this returns nobody can reap the child, so the number is the child's. But a wait of the
+ * caller may reap a child that a helper clones for the caller. */
 IN_ANY long aspw_clone_child(struct control *control, const struct way *way)
 {
 	struct attempt attempt = {
@@ -233,7 +230,7 @@ IN_ANY long aspw_clone_child(struct control *control, const struct way *way)
 		if (!method_fits(method, way, control->lacks_clone3))
 			continue;
 		attempt.method = method;
-		/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */
+		/* Emulators silently turn CLONE_VFORK into a fork. No emulator has clone3. */
 		r = make_channels(control,
 				  !(method->flags & PSYS_CLONE_VM) ||
 					  (!method->clone3 && (way->memory == MEMORY_SUSPENDED ||

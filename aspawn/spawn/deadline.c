@@ -7,8 +7,8 @@ enum { SECOND = 1000000000 };
 #define LONGEST (DEADLINE_NEVER / 2) /* 146 years: no sum of a time and a timeout overflows */
 #define NO_TIME (DEADLINE_NEVER - 1)
 
-/* A filter may forbid clock_gettime(), as libcs read the vDSO instead. Then every time limit has
- * passed, and a wait without a limit goes on. */
+/* A filter may forbid clock_gettime(), since libcs read the vDSO instead. Then every time limit has
+ * passed, but a wait without a limit goes on. */
 static IN_ANY int64_t monotonic_now(void)
 {
 	struct psys_timespec time;
@@ -20,7 +20,7 @@ static IN_ANY int64_t monotonic_now(void)
 
 IN_ANY int64_t aspw_deadline_in(int64_t ms)
 {
-	const int64_t begin = ms > 0 ? monotonic_now() : 0; /* 0 has passed, whatever the time is */
+	const int64_t begin = ms > 0 ? monotonic_now() : 0; /* 0 has passed at any time */
 
 	if (ms < 0)
 		return DEADLINE_NEVER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The child's own descriptor table, and pipes: descriptor_table.h. */
+/* Unshares the child's descriptor table, and makes pipes. */
 #include "descriptor_table.h"
 
 #include <syscall/syscall.h>
@@ -8,7 +8,7 @@
 
 /* --- pipes ------------------------------------------------------------------ */
 
-/* The descriptors of the plan, then the report pipe; of NULL the first. NULL: no more. */
+/* Returns the plan's descriptors in order, then the report pipe, then NULL. Begins after NULL. */
 static IN_ANY struct child_fd *next_fd(struct control *control, struct child_fd *fd)
 {
 	const struct plan *plan = &control->plan;
@@ -37,12 +37,12 @@ IN_ANY int aspw_descriptors_avoid_streams_by_both(int ends[2])
 	if (ends[0] >= 0 && ends[1] >= 0)
 		return 0;
 	int r = ends[0] < 0 ? ends[0] : ends[1];
-	psys_close(ends[0]); /* of a negative one: no effect */
+	psys_close(ends[0]); /* close(-1) is harmless */
 	psys_close(ends[1]);
 	return r;
 }
 
-/* The child copies it. */
+/* Lets the child copy the descriptor. */
 static IN_ANY void keep_copy(struct control *control, int fd)
 {
 	if (control->keep_below <= (unsigned)fd)
@@ -54,8 +54,8 @@ static IN_ANY bool is_kept(const struct control *control, int fd)
 	return fd >= 0 && (unsigned)fd < control->keep_below;
 }
 
-/* A pidfd of the thread; before Linux 6.9 only of a main thread. A process whose main thread has ended
- * has no descriptors: not to be fetched by its pid. */
+/* Opens a pidfd of the thread, before Linux 6.9 only of a main thread. If the main thread has
+ * ended, the process has no descriptors to fetch by its pid. */
 static IN_ANY int open_thread(int tid)
 {
 	int fd = psys_pidfd_open(tid, PSYS_PIDFD_THREAD);
@@ -65,7 +65,7 @@ static IN_ANY int open_thread(int tid)
 
 /* --- the child ------------------------------------------------------------------ */
 
-/* In another pid namespace the caller has no number. */
+/* The caller has no number in another pid namespace. */
 static IN_CHILD bool may_fetch(const struct control *control)
 {
 	return control->caller_pidfd >= 0 && current_parent() != 0 &&
@@ -78,7 +78,7 @@ static IN_CHILD void close_below(unsigned end, int fd)
 		psys_close(fd);
 }
 
-/* A detached helper has copied the table before it got a pidfd: the number may be the caller's. */
+/* A detached helper copied the table before its pidfd existed: the number may be the caller's. */
 IN_CHILD void aspw_descriptors_close_copies(struct control *control, unsigned end)
 {
 	if (!control->plan.detached)
@@ -92,25 +92,26 @@ IN_CHILD void aspw_descriptors_close_copies(struct control *control, unsigned en
 		close_below(end, fd->parents_end);
 }
 
-/* Descriptors from keep_below up are not copied, so nobody has to close them. The table of a child
- * that is killed meanwhile is only closed: neither the parent nor its threads notice. */
+/* Descriptors from keep_below up are not copied, so nobody has to close them. If the child is
+ * killed meanwhile, the kernel only closes the child's table: neither the parent nor its threads
+ * notice. */
 static IN_CHILD int unshare_table(struct control *control)
 {
 	int r = psys_close_range(control->keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
 
-	if (r < 0) { /* before Linux 5.9: copy all */
+	if (r < 0) { /* before Linux 5.9, copy all */
 		r = psys_unshare(PSYS_CLONE_FILES);
 		if (r < 0)
 			return r;
 		control->keep_below = ~0U;
 	}
-	/* These are the parent's, but may be among the copied descriptors. */
+	/* These descriptors are the parent's, but may be among the copied ones. */
 	close_below(control->keep_below, stack_state(&control->stack)->begun.pidfd);
 	aspw_descriptors_close_copies(control, control->keep_below);
 	return 0;
 }
 
-/* True if the library has the number in the parent's table: it is none of the caller's. */
+/* True if the library itself has this number in the parent's table, and not the caller. */
 static IN_CHILD bool is_own(struct control *control, int number)
 {
 	if (number == stack_state(&control->stack)->begun.pidfd ||
@@ -122,7 +123,7 @@ static IN_CHILD bool is_own(struct control *control, int number)
 	return false;
 }
 
-/* All that was not copied. What is not open the action finds closed, and says so. */
+/* Fetches all descriptors that were not copied. An action on a closed one fails by itself. */
 static IN_CHILD int fetch_fds(struct control *control)
 {
 	const int pidfd = open_thread(control->plan.caller);

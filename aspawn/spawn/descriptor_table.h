@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The child's own descriptor table, and its pipes, which the parent makes in its own.
+ * The child's own descriptor table, and the pipes, which the parent makes in the parent's table
  *
- * A child that begins on its parent's table (CLONE_FILES) copies only the lowest descriptors. What
- * it needs of higher ones, ends of pipes and what actions use, it fetches afterwards by
- * pidfd_getfd(2), under other numbers, from the calling thread, which waits for that. The kernel may
- * forbid it, and nobody gets back to a table that was left: so the child asks first, and copies all
- * that it needs if it may not fetch.
+ * A child that begins on the parent's table (CLONE_FILES) copies only the lowest descriptors. The
+ * child fetches higher descriptors, for actions and pipes, afterwards by pidfd_getfd(2), under
+ * other numbers, from the calling thread, which waits meanwhile. The kernel may forbid this, and no
+ * process gets back to a table that was left. So the child asks first, and copies all needed
+ * descriptors if it may not fetch.
  */
 #ifndef SPAWN_DESCRIPTOR_TABLE_H
 #define SPAWN_DESCRIPTOR_TABLE_H
@@ -14,13 +14,13 @@
 #include "spawn.h"
 #include "stack.h"
 
-/* --- pipes, of either process ---------------------------------------------------- */
+/* --- pipes, in either process ---------------------------------------------------- */
 
-/* If the process has closed standard streams, a new descriptor could get their numbers: returns
- * another, or a negative error number with none left. */
+/* If the process has closed standard streams, a new descriptor could get their numbers. Returns
+ * another number; or a negative error number, and then closes the descriptor. */
 int aspw_descriptors_avoid_streams(int fd);
 
-/* The same for a pidfd, which the caller can do without: returns -1 in place of an error. */
+/* Does the same for a pidfd, which the caller can do without: returns -1 in place of an error. */
 PSYS_INLINE int aspw_descriptors_keep(int pidfd)
 {
 	const int fd = aspw_descriptors_avoid_streams(pidfd);
@@ -28,7 +28,7 @@ PSYS_INLINE int aspw_descriptors_keep(int pidfd)
 	return fd < 0 ? -1 : fd;
 }
 
-/* The same with the ends of a pipe: returns 0, or a negative error number with both closed. */
+/* Does the same for the ends of a pipe. Returns 0, or a negative error number with both closed. */
 int aspw_descriptors_avoid_streams_by_both(int ends[2]);
 
 /* Makes a CLOEXEC pipe whose descriptors are above 2. Returns 0 or a negative error number. */
@@ -39,7 +39,7 @@ PSYS_INLINE int aspw_descriptors_pipe(int ends[2])
 	return r < 0 ? r : aspw_descriptors_avoid_streams_by_both(ends);
 }
 
-/* Bytes to be read, which may be more than the pipe's capacity. Negative: there is no pipe. */
+/* Returns how many bytes can be read, maybe above the pipe's capacity; negative without a pipe. */
 PSYS_INLINE long held_by_pipe(int fd)
 {
 	int held = 0;
@@ -50,22 +50,21 @@ PSYS_INLINE long held_by_pipe(int fd)
 
 /* --- the child ----------------------------------------------------------------- */
 
-/* Until this returns, the child shares the parent's descriptor table: touch no descriptor
- * before. Returns 0, or a negative error number if the table cannot be unshared, or some of what the
- * child needs cannot be fetched. */
+/* Until this returns, the child shares the parent's table, and must touch no descriptor. Returns 0,
+ * or a negative error number if the child cannot unshare the table or fetch a descriptor. */
 int aspw_descriptors_unshare(struct control *control);
 
 /* Closes the child's copies, with numbers below end, of descriptors that the library has for the
- * parent or a helper, so that no action finds them. */
+ * parent or a helper: actions must not find them. */
 void aspw_descriptors_close_copies(struct control *control, unsigned end);
 
 /* --- the parent, or its helper ---------------------------------------------------- */
 
-/* Makes the pipes that do not exist yet, and what the child needs to fetch its ends. Returns 0 or a
- * negative error number. */
+/* Makes missing pipes, and the pidfd for the child's fetches. Returns 0 or a negative error
+ * number. */
 int aspw_descriptors_make(struct control *control);
 
-/* Closes what the parent has of the child's ends, and of its own. */
+/* Closes the parent's copies of the child's ends; with also_parents, the parent's ends too. */
 void aspw_descriptors_close(struct control *control, bool also_parents);
 
 #endif

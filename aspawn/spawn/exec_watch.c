@@ -31,7 +31,7 @@ IN_ANY void aspw_watch_free(struct exec_watch **watch, bool is_placed)
 	}
 }
 
-/* EINVAL: of the size, which the kernel looks at first. A filter may forbid gettid(). */
+/* EINVAL concerns the size, which the kernel checks first. A filter may forbid gettid(). */
 IN_ANY bool aspw_watch_may_work(void)
 {
 	return psys_set_robust_list(NULL, 0) == -PSYS_EINVAL && psys_gettid() > 0;
@@ -45,7 +45,7 @@ IN_CHILD void aspw_watch_begin(struct exec_watch *watch)
 	watch->entry.next = &watch->head.list;
 	watch->head.futex_offset = (long)((char *)&watch->word - (char *)&watch->entry);
 	watch->head.list_op_pending = NULL;
-	/* The kernel wakes nobody unless FUTEX_WAITERS is set. */
+	/* The kernel wakes a waiter only if FUTEX_WAITERS is set. */
 	if (tid > 0) {
 		__atomic_store_n(&watch->word, PSYS_FUTEX_WAITERS | (unsigned)tid, __ATOMIC_RELEASE);
 		if (psys_set_robust_list(&watch->head, sizeof watch->head) >= 0)

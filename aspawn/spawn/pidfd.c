@@ -7,7 +7,7 @@
 #include "../marks.h"
 #include "deadline.h"
 
-/* linux/ptrace.h; the status has an event above the signal. */
+/* See linux/ptrace.h. The status has an event above the signal. */
 enum { DETACH = 17, GETSIGINFO = 0x4202, EVENT = 8 };
 
 IN_ANY int aspw_child_has_ended(int pidfd, int pid)
@@ -23,7 +23,7 @@ IN_ANY int aspw_child_has_ended(int pidfd, int pid)
 	return r < 0 || !info.u.child.pid || !is_exit(&info) ? r : info.u.child.pid;
 }
 
-/* True if a filter refuses the call: the kernel itself answers EBADF for this descriptor. */
+/* True if a filter refuses the call. The kernel itself answers EBADF for this descriptor. */
 static IN_ANY bool is_filtered(void)
 {
 	return psys_pidfd_send_signal(-1, 0, NULL, 0) != -PSYS_EBADF;
@@ -36,8 +36,7 @@ IN_ANY int aspw_signal_by_pidfd(int pidfd, int signal, unsigned flags)
 	return r == -PSYS_EPERM && is_filtered() ? -PSYS_ENOSYS : r;
 }
 
-/* A filter's refusal hides the ESRCH of a reaped child: so waitid(2) must find the child's
- * number. */
+/* A filter's refusal hides a reaped child's ESRCH. So waitid(2) must find the child's number. */
 IN_ANY int aspw_send_signal(int pidfd, int pid, int signal, bool to_process_group)
 {
 	const unsigned flags = to_process_group ? PSYS_PIDFD_SIGNAL_PROCESS_GROUP : 0;
@@ -52,7 +51,7 @@ IN_ANY int aspw_send_signal(int pidfd, int pid, int signal, bool to_process_grou
 }
 
 /* True for the SIGTRAP that the kernel sends after each exec of a tracee, in the name of the
- * process: it is for the tracer. The SIGTRAP of a breakpoint, or of raise(3), has another code. */
+ * process, but for the tracer. The SIGTRAP of a breakpoint or of raise(3) has another code. */
 static IN_ANY bool is_of_exec(int pid, int signal)
 {
 	struct psys_siginfo cause;
@@ -85,8 +84,8 @@ IN_SERVER int aspw_reaped_status(int pidfd, int *status)
 	struct psys_pidfd_info info;
 	int r = -PSYS_ESRCH;
 
-	/* ESRCH: the process was reaped between the two looks of the call. The second call finds
-	 * its status. */
+	/* ESRCH means that the process was reaped between the two looks of the call. The second
+	 * call finds the status. */
 	for (int tries = 0; tries < 2 && r == -PSYS_ESRCH; tries++) {
 		psys_memset(&info, 0, sizeof info);
 		info.mask = PSYS_PIDFD_INFO_EXIT;

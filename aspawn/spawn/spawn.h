@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The spawn primitive, as aspawn() and the commands call it: who does what, in which order, and why.
+ * aspawn() and the commands call this spawn primitive, whose steps have an order and reasons:
  *
  * parent  blocks all signals but SIGSYS before it checks the stack. Otherwise a handler could spawn
  *         on the same stack, or run in the child on the parent's memory. Blocked signals also keep
@@ -38,7 +38,7 @@
 #include <syscall/signal.h>
 #include <syscall/syscall.h>
 
-/* To copy so many descriptors costs less than to fetch one of them. */
+/* Copying so many descriptors costs less than fetching one. */
 enum { FEW_DESCRIPTORS = 128 };
 
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
@@ -46,7 +46,7 @@ enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 struct child_fd;
 struct control;
 
-/* What is wanted of a child. */
+/* The request for a child */
 struct request {
 	enum report_pipe pipe;
 	bool wants_pidfd;
@@ -57,10 +57,11 @@ struct request {
 };
 
 /*
- * Blocks all signals; SIGSYS only with also_sigsys. The caller does not block SIGSYS: a filter
- * (SECCOMP_RET_TRAP) raises it for a handler to answer a call, and the kernel kills the process if
- * it is blocked. A process with the caller's memory blocks SIGSYS too, first of all: no handler of
- * the caller may run there. Stores the previous mask. Returns 0 or a negative error number.
+ * Blocks all signals, SIGSYS only with also_sigsys. The caller does not block SIGSYS: a filter
+ * (SECCOMP_RET_TRAP) raises it for a handler to answer a system call, and the kernel kills the
+ * process if SIGSYS is blocked. A process with the caller's memory first blocks SIGSYS too, as no
+ * handler of the caller may run there. Stores the previous mask. Returns 0 or a negative error
+ * number.
  */
 PSYS_INLINE int block_signals(struct psys_sigset *before, bool also_sigsys)
 {

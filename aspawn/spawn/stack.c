@@ -8,21 +8,20 @@
 #include "deadline.h"
 #include "pidfd.h"
 
-enum { NAPS_OF_A_RING = 10 }; /* half a second: aspw_deadline_sleep_on() */
+enum { NAPS_OF_A_RING = 10 }; /* half a second of aspw_deadline_sleep_on() */
 
-/* From ASan's runtime, if the program has it: an instrumented function leaves its frame poisoned
- * when the child execs. */
+/* ASan's runtime has this function. Instrumented frames stay poisoned after an exec. */
 __attribute__((weak, visibility("default"))) void
 __asan_unpoison_memory_region(const volatile void *addr, size_t size);
 
-/* A stack may have a size and no address, if a fork came between the two stores: it is unused. */
+/* If a fork came between the two stores, the stack may have a size and no address: it is unused. */
 PSYS_INLINE bool is_stack(const struct Stack_t *stack)
 {
 	return (stack->size > STACK_LOWEST && stack->size % STACK_UNIT == 0) ||
 	       (!stack->addr && stack->size == 0);
 }
 
-/* Clears the address before it unmaps: another thread may fork in between. */
+/* Clears the address before the unmap, because another thread may fork in between. */
 static IN_SERVER void stack_unmap(struct Stack_t *stack)
 {
 	const struct Stack_t old = *stack;
@@ -46,7 +45,7 @@ static IN_SERVER int stack_map(struct Stack_t *stack, size_t size)
 		psys_munmap(addr, size);
 		return r;
 	}
-	/* Fails before Linux 4.14: then a forked copy of the stack is busy while the child is. */
+	/* This fails before Linux 4.14: then a forked copy of the stack is busy with the child. */
 	((struct stack_state *)(void *)addr)->is_wiped_by_fork =
 		psys_madvise(addr, STACK_UNIT, PSYS_MADV_WIPEONFORK) >= 0;
 	if (stack->addr)
@@ -79,10 +78,10 @@ IN_SERVER int aspw_stack_reserve(struct Stack_t *stack, size_t reserved, size_t 
 	return 0;
 }
 
-/* Needed where the kernel did not clear the stack's word. */
+/* Detects an end after which the kernel did not clear the stack's word. */
 IN_SERVER bool aspw_child_is_gone(int pid)
 {
-	return pid && /* otherwise the parent is still in aspawn() and has not stored it */
+	return pid && /* otherwise the parent is still in aspawn() and has not stored the pid */
 	       (aspw_child_has_ended(-1, pid) > 0 || psys_kill(pid, 0) == -PSYS_ESRCH);
 }
 
@@ -109,8 +108,9 @@ IN_SERVER int aspawn_stack_busy(const struct Stack_t *stack)
 	return aspw_stack_has(stack, STACK_CHILD | STACK_HELPER) != NULL;
 }
 
-/* Waits by __WCLONE, unless the number is 0: if somebody else has reaped it, and an ordinary child has its
- * number now, that child is not touched. Returns false with WNOHANG, if it has not ended. */
+/* Waits by __WCLONE, unless the number is 0. If the number was reaped elsewhere, and an ordinary
+ * child has it now, that child is not touched. Returns false with WNOHANG if the child has not
+ * ended. */
 static IN_SERVER bool reap_clone(int *pid, int options)
 {
 	struct psys_siginfo info;
@@ -159,7 +159,7 @@ IN_SERVER int aspw_stack_helper_status(const struct Stack_t *stack, int pidfd)
 	int status = PSYS_SIGKILL;
 
 	info.u.child.pid = 0;
-	if (state->begun.helped == AUTOREAPED) /* it has a status when the kernel has reaped it */
+	if (state->begun.helped == AUTOREAPED) /* the kernel has the status after the reaping */
 		aspw_await_reaped(pidfd, deadline);
 	else if (pidfd >= 0) /* it may not be a zombie yet */
 		aspw_deadline_poll(pidfd, PSYS_POLLIN, deadline);
@@ -178,7 +178,7 @@ IN_SERVER int aspw_stack_take_back(const struct Stack_t *stack, int options)
 	return 0;
 }
 
-/* Proves the number by __WCLONE, as reap_clone() does. */
+/* Checks the number by __WCLONE, as reap_clone() does. */
 IN_SERVER void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, int signal)
 {
 	const int pid = stack_state(stack)->helper_pid;
@@ -186,7 +186,7 @@ IN_SERVER void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, 
 
 	if (signal == PSYS_SIGKILL && pid && stack_control(stack)->plan.owner)
 		psys_setpgid(pid,
-			     stack_state(stack)->callers_process_group); /* as aspw_helper_leave() */
+			     stack_state(stack)->callers_process_group); /* aspw_helper_leave() */
 	if (aspw_signal_by_pidfd(pidfd, signal, 0) == -PSYS_ENOSYS && pid &&
 	    psys_waitid(PSYS_P_PID, pid, &info, LOOK_AT_CLONE, NULL) == 0)
 		psys_kill(pid, signal);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A child in a cgroup, and a program of the library that is executed first: clones that suspend their
- * parent, and after which another child may have to be tried. */
+/* Clones that suspend the parent: into a cgroup, or for a program of the library that is executed
+ * first. Afterwards another child may have to be tried. */
 #include "suspending_clone.h"
 
 #include <syscall/string.h>
@@ -12,8 +12,8 @@
 #include "pidfd.h"
 #include "spawn.h"
 
-/* Until its exec the child has no exit signal, so that no wait but this sees its end: by a number that
- * is no ordinary child's (wait(2), __WCLONE). The caller's child is not the helper's to wait for. */
+/* Until the exec the child has no exit signal. So no other wait sees the end, and no ordinary child
+ * has the number (wait(2), __WCLONE). A helper cannot wait for the caller's child. */
 static IN_ANY bool suspending_has_ended(const struct control *control, int pid)
 {
 	struct psys_pollfd end = { stack_state(&control->stack)->begun.pidfd, PSYS_POLLIN, 0 };
@@ -27,8 +27,8 @@ static IN_ANY bool suspending_has_ended(const struct control *control, int pid)
 	return info.u.child.pid && is_exit(&info);
 }
 
-/* Returns when the child has left the stack. Its parent was not suspended where clone3 is missing,
- * and a sandbox may not clear the word. */
+/* Returns when the child has left the stack. Without clone3 the parent was not suspended, and a
+ * sandbox may not clear the word. */
 static IN_ANY void await_exec(const struct control *control, int pid)
 {
 	const struct psys_timespec nap = { 0, 1000000 };
@@ -39,8 +39,8 @@ static IN_ANY void await_exec(const struct control *control, int pid)
 			stack_is_left(state);
 }
 
-/* True if the child has executed the program. A child that was killed within its exec has kept its exit
- * signal: its parent would hear of no end. */
+/* True if the child has executed the program. A child that was killed within the exec has kept the
+ * exit signal, so the parent would not hear of the end. */
 static IN_ANY bool has_executed(const struct control *control, int pid)
 {
 	struct psys_siginfo info;
@@ -51,7 +51,7 @@ static IN_ANY bool has_executed(const struct control *control, int pid)
 			    (int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WCLONE), NULL) != 0);
 }
 
-/* True if the caller cannot have taken the child's number, so that there may be another child. */
+/* True if the caller cannot have taken the child's number: then another child may follow. */
 static IN_ANY bool may_try_again(struct stack_state *state)
 {
 	int in_cgroup = SUSPENDS;
@@ -61,12 +61,12 @@ static IN_ANY bool may_try_again(struct stack_state *state)
 	return in_cgroup != IS_TAKEN;
 }
 
-/* A child that is not the one that was wanted. The caller's is for the caller to reap. */
+/* Gives up a child that did not begin as wanted. The caller reaps a child of its own. */
 static IN_ANY void abandon_child(const struct control *control, int pid)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct psys_siginfo info;
-	/* If another has reaped it, no ordinary child that has the number now may be touched. */
+	/* If the child was reaped elsewhere, no ordinary child with the number must be touched. */
 	const bool is_clone = control->memory == MEMORY_EXECUTED;
 	const int options = (int)(PSYS_WEXITED | (is_clone ? PSYS___WCLONE : PSYS___WALL));
 
@@ -76,7 +76,7 @@ static IN_ANY void abandon_child(const struct control *control, int pid)
 	else
 		while (psys_waitid(PSYS_P_PID, pid, &info, options, NULL) == -PSYS_EINTR)
 			continue;
-	psys_close(state->begun.pidfd); /* of a negative one: no effect */
+	psys_close(state->begun.pidfd); /* close(-1) is harmless */
 }
 
 IN_ANY int aspw_suspending_begin(struct control *control, const struct way *way)
@@ -86,20 +86,20 @@ IN_ANY int aspw_suspending_begin(struct control *control, const struct way *way)
 
 	if (way->in_cgroup) {
 		state->begun.mode = executes ? MODE_IMAGE : MODE_VFORK;
-		/* An order to end a tree comes before this and is seen here, or sees this. */
+		/* An earlier order to end a tree is seen here. A later order sees this store. */
 		__atomic_store_n(&state->in_cgroup, SUSPENDS, __ATOMIC_SEQ_CST);
 		if (control->plan.owner == OWNER_TREE &&
 		    __atomic_load_n(&state->order, __ATOMIC_SEQ_CST) > 0)
 			return -PSYS_ECHILD;
 	}
-	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
+	/* The child maps a page of its file there. A child that is killed leaves no mapping. */
 	if (executes)
 		control->watch = aspw_watch_map(control->plan.watch_at, WATCH_RESERVED, -1, 0);
 	return !executes || control->watch ? 0 : -PSYS_ENOMEM;
 }
 
-/* From Linux 6.14 on the kernel kills each child that is cloned into a cgroup which was killed more often than
- * the parent's (kill_seq). */
+/* From Linux 6.14 on the kernel kills a child that is cloned into a cgroup which was killed more
+ * often than the parent's (kill_seq). */
 IN_ANY long aspw_suspending_end(struct control *control, const struct way *way, long pid)
 {
 	struct stack_state *state = stack_state(&control->stack);
@@ -117,7 +117,7 @@ IN_ANY long aspw_suspending_end(struct control *control, const struct way *way, 
 		abandon_child(control, (int)pid);
 		pid = -PSYS_ECHILD;
 	}
-	aspw_watch_free(&control->watch, control->plan.watch_at); /* not shared */
+	aspw_watch_free(&control->watch, control->plan.watch_at); /* the page is not shared */
 	state->in_cgroup = ELSEWHERE;
 	return pid;
 }

@@ -4,11 +4,11 @@
 
 #include "stack.h"
 
-/* Before and after the clone of a way in the cgroup, or of one that executes a program of the library, to have
- * memory of its own. The parent of either is suspended: the caller, or a helper. The first returns 0,
- * or why there is to be no clone. The second takes what that has returned, or the first, and
- * returns the pid, -ECHILD if the child has executed nothing, or the error. A child of the caller's
- * that is abandoned so is named in the state, for the caller to reap. */
+/* Call these before and after a clone into a cgroup, or of a child that executes a program of the
+ * library to have its own memory. Both suspend the parent: the caller, or a helper. The first
+ * returns 0, or why there is to be no clone. The second takes the result of the clone, or of the
+ * first. It returns the pid, -ECHILD if the child has executed nothing, or the error. The state
+ * then names an abandoned child of the caller, for the caller to reap. */
 int aspw_suspending_begin(struct control *control, const struct way *way);
 long aspw_suspending_end(struct control *control, const struct way *way, long pid);
 
