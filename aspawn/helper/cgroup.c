@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The control group of a tree: cgroup.h says who makes and removes it. */
+/* Makes and removes the cgroup of a tree. cgroup.h says in which process. */
 #include "cgroup.h"
 
 #include <syscall/string.h>
@@ -15,7 +15,7 @@ static IN_HELPER int open_cgroup(int directory, const char *name)
 	return psys_openat(directory, name, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 }
 
-/* Names are used up only by groups that were not removed. */
+/* Only cgroups that were not removed use up names. */
 static IN_HELPER int make_directory(char *name, int parent)
 {
 	int r = -PSYS_EEXIST;
@@ -51,7 +51,7 @@ IN_HELPER int aspw_cgroup_make(struct control *control)
 
 	if (!wish)
 		return 0;
-	/* Any other directory would take the group, and perhaps the processes of version 1. */
+	/* mkdir(2) works in any other directory, and version 1 might even take the processes. */
 	int r = psys_faccessat(wish->parent, "cgroup.controllers", PSYS_F_OK);
 	state->refused = r == -PSYS_ENOENT ? "parent_fd is not a cgroup of version 2" : "mkdir";
 	if (r != -PSYS_ENOENT)
@@ -72,7 +72,7 @@ IN_HELPER int aspw_cgroup_make(struct control *control)
 	return 0;
 }
 
-/* Returns 0 if it is not known. */
+/* Returns 0 if the peak is unknown. */
 static IN_HELPER uint64_t memory_peak(int group)
 {
 	char text[PSYS_DECIMAL_SIZE];
@@ -80,13 +80,13 @@ static IN_HELPER uint64_t memory_peak(int group)
 	const int fd = psys_openat(group, "memory.peak", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 	const long length = psys_read(fd, text, sizeof text - 1);
 
-	psys_close(fd); /* of a negative one: no effect */
+	psys_close(fd); /* close(-1) is harmless */
 	text[length > 0 ? length : 0] = '\0';
 	return aspw_read_number(&at);
 }
 
-/* What has been reaped may be in its group for a moment yet. Each group below is a link: then there is
- * nothing to wait for. */
+/* A reaped process may stay in the cgroup for a moment. A cgroup below counts as a link: with such
+ * links waiting is useless. */
 IN_HELPER void aspw_cgroup_remove(const struct control *control, int directory, bool is_empty)
 {
 	const struct psys_timespec nap = { 0, 10000000 };
@@ -101,13 +101,13 @@ IN_HELPER void aspw_cgroup_remove(const struct control *control, int directory, 
 	stack_state(&control->stack)->memory_peak = memory_peak(group);
 	status.stx_nlink = 0;
 	psys_statx(group, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_NLINK, &status);
-	psys_close(group); /* of a negative one: no effect */
+	psys_close(group); /* close(-1) is harmless */
 	for (int naps = is_empty && status.stx_nlink <= 2 ? CGROUP_NAPS : 0;
 	     psys_unlinkat(directory, name, PSYS_AT_REMOVEDIR) == -PSYS_EBUSY && naps; naps--)
 		psys_nanosleep(&nap, NULL);
 }
 
-/* The number behind the name, at the beginning of a line; negative: there is none. */
+/* Returns the number after the name at the beginning of a line, or -ENOENT. */
 static IN_ANY int number_behind(const char *text, const char *name)
 {
 	const size_t length = psys_strlen(name);

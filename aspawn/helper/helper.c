@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parent of a helper: makes it, asks it, waits for it. */
+/* The parent of a helper calls these functions: to make, ask and await the helper. */
 #include "helper.h"
 
 #include <syscall/string.h>
@@ -38,7 +38,7 @@ static IN_SERVER struct clone_call clone_call_of(struct control *control)
 	};
 }
 
-/* No helper could be cloned. */
+/* Cleans up if no helper could be cloned. */
 static IN_SERVER void give_up_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
@@ -51,7 +51,7 @@ static IN_SERVER void give_up_helper(struct control *control)
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 }
 
-/* Waits until the helper has cloned the child. Returns the child's number, or why there is none. */
+/* Waits until the helper has cloned the child. Returns the child's number or an error. */
 static IN_SERVER long await_clone(const struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
@@ -63,10 +63,11 @@ static IN_SERVER long await_clone(const struct control *control)
 	aspw_stack_await_free(&control->stack, STACK_HELPER, DEADLINE_NEVER);
 	const int status = aspw_stack_helper_status(&control->stack, control->helper_pidfd);
 	aspw_stack_reap_helper(&control->stack);
-	if (!begun->pid) /* it may have been killed in its clone */
+	if (!begun->pid) /* the helper may have been killed in its clone */
 		stack_has_no_child(state);
-	/* It may have been killed right after: the kernel has stored the child's number, and the child goes
-	 * on. begun->pidfd may be a number that a failed clone has stored, and not opened. */
+	/* If the helper was killed right after the clone, the kernel has stored the child's number,
+	 * and the child goes on. begun->pidfd may be a number that a failed clone has stored, and
+	 * not opened. */
 	if (!begun->error && begun->pid)
 		return begun->pid;
 	begun->helped = NOT_HELPED;
@@ -76,7 +77,7 @@ static IN_SERVER long await_clone(const struct control *control)
 				       -PSYS_EAGAIN;
 }
 
-/* The caller makes the pipes: if the helper is killed meanwhile, somebody knows their numbers. */
+/* The caller makes the pipes, to know their numbers even if the helper is killed meanwhile. */
 IN_SERVER long aspw_clone_by_helper(struct control *control)
 {
 	const struct plan *plan = &control->plan;
@@ -85,7 +86,7 @@ IN_SERVER long aspw_clone_by_helper(struct control *control)
 	const int caller_pid = psys_getpid();
 	if (caller_pid <= 0)
 		return -PSYS_EOPNOTSUPP;
-	/* A helper has no pipe to make. The end of a copy is seen by its watch, where that works. */
+	/* A helper makes no pipe. A watch detects the end of a copy, where watches work. */
 	if (control->pipe == PIPE_IF_COPIED)
 		control->pipe = plan->wishes & WISH_COPY && !aspw_watch_may_work() ? PIPE : NO_PIPE;
 	long r = aspw_descriptors_make(control);
@@ -105,7 +106,7 @@ IN_SERVER long aspw_clone_by_helper(struct control *control)
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
 	struct clone_call call = clone_call_of(control);
 	r = -PSYS_ENOSYS;
-	if (plan->owner && !control->lacks_clone3) { /* such a helper may not clone for its parent */
+	if (plan->owner && !control->lacks_clone3) { /* with AUTOREAP no CLONE_PARENT */
 		state->begun.helped = AUTOREAPED;
 		call.flags |= PSYS_CLONE_AUTOREAP; /* Linux 7.1 */
 		r = aspw_clone_call(&call, true);
@@ -141,7 +142,7 @@ IN_SERVER bool aspw_helper_has_reaped(const struct Stack_t *stack)
 	return __atomic_load_n(&stack_state(stack)->ended, __ATOMIC_SEQ_CST) != NOT_ENDED;
 }
 
-/* Any wait of the caller's process reaps a child of it, unnoticed. */
+/* Any wait of the caller's process may reap the caller's child, unnoticed. */
 static IN_SERVER bool is_reaped_by_caller(const struct Stack_t *stack)
 {
 	const struct begun *begun = &stack_state(stack)->begun;

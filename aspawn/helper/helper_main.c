@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs in the helper: helper.h says in which order, and why. */
+/* These functions run in the helper. helper.h says in which order, and why. */
 #include "helper_main.h"
 
 #include <syscall/string.h>
@@ -16,8 +16,8 @@
 #include "pidfd_channel.h"
 #include "ways.h"
 
-/* Returns true if the helper has a descriptor table of its own, with nothing in it but *kept, which
- * gets the number 0. If *kept is negative, the table is empty. */
+/* Returns true if the helper has a descriptor table of its own with *kept alone, which gets the
+ * number 0. If *kept is negative, the table is empty. */
 static IN_HELPER bool release_files(bool is_shared, int *kept)
 {
 	const int first = *kept >= 0;
@@ -33,21 +33,21 @@ static IN_HELPER bool release_files(bool is_shared, int *kept)
 	return true;
 }
 
-/* Returns what release_files() does. Stores in *kept the descriptor of the list of a tree's
- * children, or else a pidfd of the child; -1: there is neither. */
+/* Returns the result of release_files(). Stores in *kept the descriptor for the list of a tree's
+ * children, or else a pidfd of the child, or -1. */
 static IN_HELPER bool let_go_of_files(const struct control *control, int child, int *kept)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const bool detached = control->plan.detached;
 
-	/* The clone's, if it is not in the caller's table. */
+	/* The clone's pidfd may be in the caller's table: then it is not the helper's. */
 	*kept = detached ? state->begun.pidfd : -1;
 	if (control->list_fd >= 0) {
 		__atomic_store_n(&state->inode, aspw_inode_of(*kept), __ATOMIC_RELEASE);
 		*kept = control->list_fd;
 		return release_files(false, kept);
 	}
-	/* In the caller's table they would be descriptors of the caller. */
+	/* Open it afterwards: in the caller's table it would be a descriptor of the caller. */
 	const bool has_table = release_files(!detached, kept);
 	if (*kept < 0 && has_table && !clones_for_caller(control))
 		*kept = psys_pidfd_open(child, 0);
@@ -57,8 +57,8 @@ static IN_HELPER bool let_go_of_files(const struct control *control, int child, 
 
 /* --- the end of the child ------------------------------------------------------------- */
 
-/* Returns a descriptor that becomes readable when a child ends, or stops for this process, its
- * tracer. SIGCHLD is blocked. */
+/* Returns a descriptor that becomes readable when a child ends, or when a tracee of this process
+ * stops. SIGCHLD must be blocked. */
 static IN_HELPER int open_sigchld(void)
 {
 	struct psys_sigset set;
@@ -68,7 +68,7 @@ static IN_HELPER int open_sigchld(void)
 	return psys_signalfd4(-1, &set, PSYS_SIGSET_SIZE, PSYS_SFD_NONBLOCK | PSYS_SFD_CLOEXEC);
 }
 
-/* Returns the number of a child, or of a tracee, that has ended; 0 if none has; or an error. */
+/* Returns the number of a child or tracee that has ended, or 0, or an error. */
 static IN_HELPER int next_exit(int options)
 {
 	struct psys_siginfo info;
@@ -87,8 +87,8 @@ static IN_HELPER int next_exit(int options)
 	}
 }
 
-/* Returns true if the child has ended. Detaches from tracees. Reaps others, as a thread of the
- * child may be a tracee. */
+/* Returns true if the child has ended. Detaches from tracees. Also reaps other processes, as a
+ * thread of the child may be a tracee. */
 static IN_HELPER bool child_has_ended(int child, int options)
 {
 	struct psys_siginfo info;
@@ -108,9 +108,9 @@ static IN_HELPER void see_sigchld(int fd, int child)
 	child_has_ended(child, PSYS_WNOHANG);
 }
 
-/* Waits for the first end: false if the parent's process has ended before the child. Without
- * pidfds returns true at once; a child that shall die with its caller then dies with the helper, and
- * the helper with the thread that has made it. */
+/* Waits for the first end, and returns false if the parent's process has ended before the child.
+ * Without pidfds returns true at once. Then a child that shall die with the caller dies with the
+ * helper, and the helper with the thread that has made it. */
 static IN_HELPER bool watch_both(const struct control *control, bool has_table, int pidfd)
 {
 	enum { CHILD_PIDFD, CALLER_PIDFD, SIGCHLD_FD, WATCHED };
@@ -131,7 +131,7 @@ static IN_HELPER bool watch_both(const struct control *control, bool has_table, 
 		return false;
 	if (!have_pidfds && (pidfd < 0 || !for_caller))
 		return true;
-	do { /* without the caller's it looks now and then who its parent is */
+	do { /* without the caller's pidfd, look at the parent now and then */
 		second = (struct psys_timespec){ 1, 0 }; /* ppoll(2) stores what is left */
 		r = psys_ppoll(polled, WATCHED, have_pidfds ? NULL : &second, NULL, 0);
 		if (r > 0 && polled[SIGCHLD_FD].revents)
@@ -141,7 +141,7 @@ static IN_HELPER bool watch_both(const struct control *control, bool has_table, 
 	return r < 0 || polled[CHILD_PIDFD].revents;
 }
 
-/* Says that it reaps the child before it does: afterwards the number may be another's. */
+/* Announces the reaping of the child: afterwards another process may have the number. */
 IN_HELPER bool aspw_helper_reap(struct stack_state *state, int child)
 {
 	struct psys_siginfo info;
@@ -158,7 +158,7 @@ IN_HELPER bool aspw_helper_reap(struct stack_state *state, int child)
 	return true;
 }
 
-/* There is no child, as if it had exited with 127. */
+/* Without a child the status is 127, as if the child had exited. */
 static IN_HELPER int store_no_child(struct stack_state *state, int error)
 {
 	psys_memset(&state->usage, 0, sizeof state->usage);
@@ -168,7 +168,7 @@ static IN_HELPER int store_no_child(struct stack_state *state, int error)
 	return error;
 }
 
-/* Of a private child. */
+/* Prepares the helper for a private child. */
 static IN_HELPER void become_parent(struct control *control)
 {
 	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
@@ -179,8 +179,8 @@ static IN_HELPER void become_parent(struct control *control)
 	control->parent = stack_state(&control->stack)->helper_pid;
 }
 
-/* If children go to another pid namespace the helper is its init, whose end kills all. Its parent,
- * which is not in that, has no number there. */
+/* If children go to another pid namespace, the helper would be the init, whose end kills all. The
+ * parent, outside the namespace, has no number there. */
 IN_HELPER int aspw_helper_enter(struct control *control)
 {
 	block_signals(NULL, true);
@@ -202,7 +202,8 @@ IN_HELPER int aspw_helper_clone(struct control *control, int error, int *kept, b
 		aspw_channel_send(control->channel[1], state->begun.pidfd);
 	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
 	psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-	/* Not before: the child inherits the caller's name from the helper, and the caller may wait. */
+	/* Not earlier: the child inherits the caller's name, and the caller may wait for the
+	 * helper. */
 	psys_prctl(PSYS_PR_SET_NAME,
 		   (uintptr_t)(control->plan.owner == OWNER_TREE ? "aspawn-tree" : "aspawn-helper"),
 		   0, 0, 0);

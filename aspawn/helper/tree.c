@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the helper of a tree does: tree.h says in which order, and why. */
+/* These functions run in the helper of a tree. tree.h says in which order, and why. */
 #include "tree.h"
 
 #include <syscall/string.h>
@@ -15,19 +15,19 @@
 #include "helper_main.h"
 
 enum {
-	GENERATIONS = 16,      /* that get signals and are counted; each takes 3 descriptors */
-	MOST_VISITED = 100000, /* processes; more may be forked meanwhile */
+	GENERATIONS = 16,      /* which get signals and are counted, with 3 descriptors each */
+	MOST_VISITED = 100000, /* processes, more may be forked meanwhile */
 	MOST_REAPED = 10000,   /* before the next look at the orders */
-	/* Milliseconds until the helper gives up: without an end; without one if nothing may be
-	 * signalled; in all. And as many rounds at least, if time cannot be told. */
+	/* The helper gives up after these milliseconds: without an end, without an end if nothing
+	 * may be signalled, and in all. It does ROUNDS rounds at least, as time may be unknown. */
 	PATIENCE = 10000,
 	PATIENCE_REFUSED = 1000,
 	PATIENCE_IN_ALL = 60000,
 	ROUNDS = 20,
-	GENTLE_ROUNDS = 10, /* that kill children alone, before all generations are killed at once */
+	GENTLE_ROUNDS = 10, /* kill children alone, later rounds all generations */
 	NAP = 10,           /* milliseconds between rounds */
-	LOOK = 50,          /* ... between looks at the orders where there is no doorbell */
-	ALIVE = 1000        /* ... where there is one */
+	LOOK = 50,          /* milliseconds between looks at the orders without a doorbell */
+	ALIVE = 1000        /* milliseconds between looks with a doorbell */
 };
 
 #define CHILDREN "/proc/thread-self/children"
@@ -35,11 +35,11 @@ enum {
 struct tree {
 	const struct control *control;
 	struct stack_state *state;
-	int list;         /* descriptor; -1: none */
-	bool keeps_child; /* the child is not reaped: its number may be a group's */
+	int list;         /* descriptor, or -1 */
+	bool keeps_child; /* the child is not reaped, as a group may have its number */
 	bool is_reaped;   /* the child is */
-	bool is_refused;  /* nothing may be signalled, of what the last round has found */
-	int order;        /* the last one that was obeyed */
+	bool is_refused;  /* the last round could signal no process */
+	int order;        /* the last obeyed order */
 	unsigned ends;    /* counted */
 	int64_t kill_at;
 };
@@ -51,7 +51,7 @@ struct list {
 	char text[256];
 };
 
-/* The number at the beginning of the text; 0: none. */
+/* Returns the number at the beginning of the text, or 0. */
 static IN_ANY int number_of(const char *text)
 {
 	return (int)aspw_read_number(&text);
@@ -63,7 +63,7 @@ static IN_ANY void open_list(struct list *list, int directory, const char *path)
 	list->at = list->length = 0;
 }
 
-/* Returns the next number; 0: there are no more. Negative: an error. */
+/* Returns the next number, 0 after the last, or a negative error number. */
 static IN_ANY int next_of(struct list *list)
 {
 	int number = 0;
@@ -86,7 +86,7 @@ static IN_ANY int next_of(struct list *list)
 	}
 }
 
-/* The list is there, and /proc is of this process's namespace: elsewhere it has another number. */
+/* True if the list exists, and /proc is of this pid namespace. Elsewhere the number differs. */
 static IN_HELPER bool can_list(void)
 {
 	char link[32]; /* "12/task/12" */
@@ -100,10 +100,10 @@ static IN_HELPER bool can_list(void)
 
 /* --- signals to what is below children ------------------------------------------------ */
 
-/* What is sent, and to how many more at most. */
+/* The signal, and how many more processes get it at most */
 struct visit {
 	int signal, left;
-	int *beat; /* counted for each process */
+	int *beat; /* incremented for each process */
 };
 
 static int visit_below(struct visit *visit, int directory, int pid, int generation);
@@ -117,15 +117,15 @@ static IN_ANY int open_process(int pid)
 			   0);
 }
 
-/* Returns the parent's number of the process that has the directory in /proc; negative if that
- * process has ended. */
+/* Returns the parent's number for a process with this directory in /proc, or a negative number if
+ * the process has ended. */
 static IN_ANY int parent_in(int directory)
 {
 	char text[192];
 	const int fd = psys_openat(directory, "stat", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 	const long length = fd < 0 ? fd : psys_read(fd, text, sizeof text - 1);
 
-	psys_close(fd); /* of a negative one: no effect, here and below */
+	psys_close(fd); /* close(-1) is harmless, here and below */
 	/* "12 (name) S 3": the name may have parentheses, the rest has none. */
 	for (long at = length - 5; at > 0; at--)
 		if (text[at] == ')') {
@@ -136,8 +136,9 @@ static IN_ANY int parent_in(int directory)
 }
 
 /*
- * A directory of /proc goes with the process, not with its number. While the parent's can be read,
- * nobody else has the parent's number. So what says that this is its parent's number is its child.
+ * A directory of /proc belongs to a process, not to a number. While the parent's directory can be
+ * read, no other process has the parent's number. So a process that names this number as the
+ * parent's is the parent's child.
  */
 static IN_ANY int visit_process(struct visit *visit, int pid, int parents, int parent,
 				int generation)
@@ -149,7 +150,7 @@ static IN_ANY int visit_process(struct visit *visit, int pid, int parents, int p
 		return 0;
 	__atomic_add_fetch(visit->beat, 1, __ATOMIC_RELAXED);
 	if (visit->left-- > 0 && parent_in(directory) == parent && parent_in(parents) >= 0) {
-		if (generation > 1) /* the helper's children have got it */
+		if (generation > 1) /* the helper's children have already got it */
 			aspw_signal_by_pidfd(directory, visit->signal, 0);
 		count = (generation > 1) + visit_below(visit, directory, pid, generation + 1);
 	}
@@ -211,9 +212,9 @@ IN_SERVER int aspw_tree_kill_below(int helper)
 /* --- signals to children -------------------------------------------------------------- */
 
 /*
- * Sends the signal, if the number is a child's that has not ended: 0 if not. A number of the list
- * may be another's by now: the kernel may have reaped a descendant itself (CLONE_AUTOREAP). The
- * pidfd is of what waitid(2) finds.
+ * Sends the signal if a child that has not ended has the number; otherwise returns 0. Another
+ * process may have a number of the list by now: the kernel may have reaped a descendant itself
+ * (CLONE_AUTOREAP). The pidfd is of the process that waitid(2) finds.
  */
 static IN_HELPER int signal_child(struct tree *tree, int pid, int signal)
 {
@@ -231,7 +232,7 @@ static IN_HELPER int signal_child(struct tree *tree, int pid, int signal)
 	return is_ours;
 }
 
-/* There is no list: the child, and the group that it may lead. */
+/* Without a list, signals the child, and the group that the child may lead. */
 static IN_HELPER int signal_process_group(struct tree *tree, int signal)
 {
 	if (tree->is_reaped)
@@ -242,7 +243,8 @@ static IN_HELPER int signal_process_group(struct tree *tree, int signal)
 	return 1;
 }
 
-/* Returns how many there are; with whole, also of those below children, which get the signal too. */
+/* Signals all children; with whole, also all processes below children. Returns how many there
+ * are. */
 static IN_HELPER int signal_all(struct tree *tree, int signal, bool whole)
 {
 	struct visit visit = { signal, MOST_VISITED, &tree->state->beat };
@@ -270,7 +272,7 @@ static IN_HELPER int signal_all(struct tree *tree, int signal, bool whole)
 
 /* --- waiting ------------------------------------------------------------------------ */
 
-/* Until a child ends, the caller rings, or the time is up. */
+/* Sleeps until a child ends, the caller rings, or the time is up. */
 static IN_HELPER void tree_doze(const struct tree *tree, int ms)
 {
 	const struct psys_timespec time = { ms / 1000, ms % 1000 * (int64_t)1000000 };
@@ -285,8 +287,8 @@ static IN_HELPER void tree_doze(const struct tree *tree, int ms)
 		aspw_deadline_sleep_on(&tree->state->order, tree->order, aspw_deadline_in(ms));
 }
 
-/* Reaps what has ended. Returns 0 if there is more, 1 if the child has ended and is kept, -ECHILD if
- * nothing is left, or another error. */
+/* Reaps ended children. Returns 0 if there are more, 1 if the child has ended and is kept, -ECHILD
+ * if nothing is left, or another error. */
 static IN_HELPER int tree_reap(struct tree *tree)
 {
 	struct psys_siginfo info;
@@ -317,7 +319,7 @@ static IN_HELPER int tree_reap(struct tree *tree)
 
 /* --- the life of a tree ---------------------------------------------------------------- */
 
-/* IS_LET_GO: the child has ended, the rest goes on. IS_LEFT: nobody waits for it, or may. */
+/* IS_LET_GO: the child has ended, and the rest goes on. IS_LEFT: nobody waits, or may wait. */
 enum fate { ENDS, IS_LET_GO, IS_LEFT };
 
 static IN_HELPER enum fate tree_live(struct tree *tree)
@@ -365,10 +367,10 @@ static IN_HELPER void tree_obey(struct tree *tree)
 	if (order <= 1)
 		return;
 	signal_all(tree, tree->control->plan.stop_signal, true);
-	signal_all(tree, PSYS_SIGCONT, true); /* a stopped process gets it only then */
+	signal_all(tree, PSYS_SIGCONT, true); /* a stopped process gets the signal only then */
 }
 
-/* Kills until nothing is left, or nothing ends any more. Returns how many survive. */
+/* Kills until nothing is left, or nothing ends any more. Returns how many processes survive. */
 static IN_HELPER int tree_end(struct tree *tree)
 {
 	int64_t soon = 0, late = 0, last = DEADLINE_NEVER;
@@ -386,7 +388,7 @@ static IN_HELPER int tree_end(struct tree *tree)
 		if (r < 0)
 			break;
 		if (r > 0) {
-			/* When the leader is reaped, its number may be another group's. */
+			/* After the leader is reaped, another group may have the number. */
 			tree->kill_at = 0;
 			continue;
 		}
@@ -394,7 +396,7 @@ static IN_HELPER int tree_end(struct tree *tree)
 			tree_doze(tree, LOOK);
 			continue;
 		}
-		/* A generation at a time is enough, unless it forks as fast as it is killed. */
+		/* One generation in a round is enough, unless it forks as fast as it is killed. */
 		signal_all(tree, PSYS_SIGKILL, rounds > GENTLE_ROUNDS);
 		if (ends != tree->ends || !rounds) {
 			soon = aspw_deadline_in(PATIENCE_REFUSED);
@@ -424,14 +426,14 @@ static IN_HELPER void tree_run(const struct control *control, int list)
 	tree.keeps_child = true;
 	psys_memset(&state->usage, 0, sizeof state->usage);
 	state->status = -1;
-	/* The doorbell of the caller's end, or of its thread's. */
+	/* The end of the caller, or of its thread, rings the doorbell too. */
 	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGCONT, 0, 0, 0);
 	const enum fate fate = tree_live(&tree);
 	if (fate == ENDS)
 		state->survivors = tree_end(&tree);
 	else if (fate == IS_LET_GO)
 		aspw_helper_reap(state, state->begun.pid);
-	/* The directory is the parent group's. */
+	/* The working directory is the parent cgroup. */
 	aspw_cgroup_remove(control, PSYS_AT_FDCWD, fate == ENDS && !state->survivors);
 	if (fate != ENDS || state->survivors)
 		aspw_helper_leave(control);
@@ -447,8 +449,8 @@ static IN_HELPER int open_children(void)
 }
 
 /* Prepares the helper before the clone: orphans of the child may come at once, and the child may
- * take all descriptors away from the helper (prlimit(2)), or mount something over /proc. In the
- * caller's table the list would be a descriptor of the caller. */
+ * take all descriptors away from the helper (prlimit(2)), or mount something over /proc. On a
+ * shared table the list would be a descriptor of the caller. */
 static IN_HELPER int begin_tree(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);

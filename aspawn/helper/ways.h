@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways in which a child may begin, as a table. */
+/* This table has the ways in which a child may begin. */
 #ifndef HELPER_WAYS_H
 #define HELPER_WAYS_H
 
@@ -7,18 +7,18 @@
 
 enum wish {
 	WISH_HELPER = 1,
-	WISH_PRIVATE = 2, /* the child is not the caller's: WISH_HELPER, and nothing else will do */
-	WISH_CGROUP = 4,  /* the clone joins it */
-	WISH_OWN = 8,     /* ... but an action needs memory of its own */
+	WISH_PRIVATE = 2, /* the child is not the caller's, only a helper may clone it */
+	WISH_CGROUP = 4,  /* the clone joins the cgroup */
+	WISH_OWN = 8,     /* besides the cgroup, an action needs memory of its own */
 	WISH_COPY = 16,   /* memory of its own */
-	WISH_IMAGE = 32,  /* ... which may be the image's */
+	WISH_IMAGE = 32,  /* memory of its own, which may be the image's */
 	WISH_SUSPENSION = 64,
 };
 
 /*
- * WAY(who clones, the child's memory, it begins in the cgroup, for all of these wishes, for none of these,
- * leads on): from the best to the last. A suspended parent in a frozen cgroup waits for long: the caller
- * only if it asks for that.
+ * WAY(who clones, the child's memory, it begins in the cgroup, required wishes, excluded wishes,
+ * leads on), from the best to the last. In a frozen cgroup the suspended parent waits for long: the
+ * caller is suspended only on request.
  */
 #define ASPW_WAYS(WAY)                                                                              \
 	WAY(BY_CALLER, MEMORY_OF_HELPER, false, WISH_HELPER, 0, IF_UNSUPPORTED)                     \
@@ -40,11 +40,11 @@ extern const struct way aspw_ways[WAYS];
 /* Returns the ways for these wishes, a bit for each row of the table. */
 unsigned aspw_ways_for(unsigned wishes);
 
-/* Tries, in their order, the ways of the process that calls this. As clone_by_helper the caller passes
- * aspw_clone_by_helper(), and a helper passes NULL. Returns the child's pid, or 0 if a helper has yet to clone
- * the child (plan->detached): then stack_state.begun tells the result. If there is no child, returns
- * -EOPNOTSUPP if there can be no helper, -EAGAIN if somebody has killed the helper before its clone, or
- * another error of the clone. */
+/* Tries the ways of the calling process in order. As clone_by_helper the caller passes
+ * aspw_clone_by_helper(), and a helper passes NULL. Returns the child's pid, or 0 if a helper has
+ * yet to clone the child (plan->detached): then stack_state.begun tells the result. Fails with
+ * -EOPNOTSUPP if there can be no helper, with -EAGAIN if somebody has killed the helper before its
+ * clone, or with another error of the clone. */
 long aspw_try_ways(struct control *control, long (*clone_by_helper)(struct control *));
 
 #endif
