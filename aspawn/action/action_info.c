@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of action kinds, the check of an action, and failures. */
+/* Describes kinds of actions, checks actions, and stores failures. */
 #include "action_info.h"
 
 #include <syscall/string.h>
@@ -28,11 +28,11 @@ IN_ANY const struct action_info *aspw_action_info(uint32_t kind)
 		       &aspw_action_infos[kind];
 }
 
-/* The marks of ASPAWN_SYSCALL: a bit for each string; a place and one, or 0, of the descriptor, and
- * of the bytes; and their number. */
+/* The marks of ASPAWN_SYSCALL have a bit for each string; then the place + 1 of the descriptor, and
+ * of the bytes, or 0; and the number of bytes. */
 enum { PLACES = 6, FD_SHIFT = 6, BYTES_SHIFT = 9, PLACE_MASK = 7, SIZE_SHIFT = 12 };
 
-/* Returns the offset of the argument at a place and one. */
+/* Returns the offset of an argument. place is the argument's index + 1. */
 static IN_ANY size_t word_at(unsigned place)
 {
 	return AT(syscall.words) + (place - 1) * sizeof(long);
@@ -141,7 +141,7 @@ static bool is_signal(int signal)
 	return signal > 0 && signal <= PSYS_NSIG;
 }
 
-/* Checks what the table does not describe. */
+/* Checks the requirements that the table does not describe. */
 static bool is_complete(const struct aspawn_action *action)
 {
 	switch (action->kind) {
@@ -178,7 +178,7 @@ static bool is_fd(const struct aspawn_action *action, size_t offset, bool of_pat
 	       (of_path && member_int(action, offset) == PSYS_AT_FDCWD);
 }
 
-/* Returns 0, or -E2BIG if an array is too long, or -EINVAL if a pointer is NULL that must not be. */
+/* Returns 0, -E2BIG if an array is too long, or -EINVAL if a required pointer is NULL. */
 static int check_pointers(const struct aspawn_action *action)
 {
 	const bool optional = aspw_action_infos[action->kind].optional;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library knows of a kind of action, and of an action; and failures. */
+/* Describes kinds of actions, checks actions, and stores failures. */
 #ifndef ACTION_ACTION_INFO_H
 #define ACTION_ACTION_INFO_H
 
@@ -10,24 +10,27 @@
 
 enum { MOST_STRINGS = 4 };
 
-/* Properties of a kind of action. Integers are offsets in struct aspawn_action; 0: none. */
+/* Properties of a kind of action. Integers are offsets in struct aspawn_action, or 0. */
 struct action_info {
 	bool copies : 1;   /* the action needs a copy of the memory */
 	bool optional : 1; /* all strings but the first may be NULL */
-	bool plain : 1;    /* needs no capability but those that image_check.c lists */
-	bool hides : 1; /* afterwards a path may lead to another file, or one that may not be executed */
-	unsigned char uses; /* a descriptor of the caller that the action uses; of a path: or AT_FDCWD */
+	bool plain : 1;    /* needs no capability except those in image_check.c */
+	/* Afterwards a path may lead to another file, or to a file that may not be executed. */
+	bool hides : 1;
+	/* A descriptor of the caller that the action uses. For an action with paths it may be
+	 * AT_FDCWD. */
+	unsigned char uses;
 	unsigned char replaces; /* a descriptor that the action replaces or closes */
 	unsigned char begins; /* the first descriptor that the action closes, at once or at the exec */
-	unsigned char paths; /* how many of the strings, the first ones, are paths */
+	unsigned char paths; /* how many strings are paths, from the first on */
 	unsigned char strings[MOST_STRINGS];
 	unsigned char array;   /* a pointer to an array */
-	unsigned char count;   /* its elements, a size_t; with an array, 0: one */
-	unsigned char each;    /* not an offset: bytes of an element */
+	unsigned char count;   /* the number of elements, a size_t, or 0 for an array of one */
+	unsigned char each;    /* no offset, but the bytes of an element */
 	unsigned char subject; /* the number that a failure names, if the kind has no string */
 };
 
-/* By kind, which aspw_check_action() has found valid. */
+/* The index must be a kind that aspw_check_action() has found valid. */
 extern const struct action_info aspw_action_infos[];
 /* Returns NULL if the kind is invalid. */
 const struct action_info *aspw_action_info(uint32_t kind);
@@ -58,12 +61,12 @@ PSYS_INLINE void set_member_pointer(struct aspawn_action *action, size_t offset,
 	__builtin_memcpy((char *)action + offset, &pointer, sizeof pointer);
 }
 
-/* Returns the offset of a pointer of the action, to what is copied with it, or 0 behind the last one.
- * Stores the bytes of the array, or IS_STRING. */
+/* Returns the offset of a pointer to data that is copied with the action, or 0 after the last
+ * pointer. Stores the bytes of the array, or IS_STRING. */
 #define IS_STRING SIZE_MAX
 size_t aspw_pointer_of(const struct aspawn_action *action, int index, size_t *size);
 
-/* Returns the offset of the descriptor of the caller that the action uses, an int; 0: none. */
+/* Returns the offset of the int with the caller's descriptor that the action uses, or 0. */
 size_t aspw_used_by(const struct aspawn_action *action);
 
 /* True if the action may change users, groups or capabilities, which clears PR_SET_PDEATHSIG. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each kind of action; includers define ACTION(KIND, name, members of struct action_info). */
+/* The table of action kinds. Includers define ACTION(KIND, name, members of struct action_info). */
 /* clang-format off */
 ACTION(DUP2, "dup2", .plain = true, USES(dup2.from), .replaces = AT(dup2.to))
 ACTION(OPENAT, "open", .uses = AT(openat.dirfd), .replaces = AT(openat.fd), .paths = 1,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that make actions, one for each kind. */
+/* A function for each kind of action makes the action. */
 #include <aspawn/action.h>
 #include <syscall/string.h>
 
 #include "../marks.h"
 
-/* Clears all bytes: an assignment of the structure would leave padding, and the rest of the union,
+/* Clears all bytes: assigning the structure would leave padding, and the rest of the union,
  * uninitialized. */
 static __attribute__((noinline)) IN_ANY void begin_action(struct aspawn_action *action,
 							  uint32_t kind)
@@ -110,7 +110,7 @@ MAKER1(HOSTNAME, hostname, const char *, name)
 MAKER2(WRITE, write, const char *, path, const char *, text)
 MAKER2(CALL, call, aspawn_call, function, void *, arg)
 
-/* A call of at most three arguments. */
+/* Makes a call with at most three arguments. */
 static __attribute__((noinline)) IN_ANY void make_syscall_action(struct aspawn_action *action,
 								 int number, unsigned marks,
 								 int64_t a1, int64_t a2, int64_t a3)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A prepared command, as it lies on the child's stack. */
+/* A prepared command lies on the child's stack. */
 #ifndef ACTION_PREPARED_H
 #define ACTION_PREPARED_H
 
@@ -17,7 +17,7 @@ enum {
 		      4 * 1024, /* struct candidate, and the library's frames */
 };
 
-/* What the image needs beside the command: image.h. */
+/* The image needs this beside the command, as image.h says. */
 struct image_data {
 	uint32_t build;  /* ASPAWN_IMAGE_BUILD of the library, which that of the image must be */
 	void *origin;    /* the address of the prepared command, for which its pointers are */
@@ -34,7 +34,7 @@ struct prepared {
 	uint64_t flags;
 	int stop_signal; /* as the command has it */
 	const char *file;
-	const char *path; /* search path; NULL: the default */
+	const char *path; /* search path, or NULL for the default */
 	char *const *argv, *const *envp;
 	struct aspawn_action *actions;
 	size_t count;
@@ -43,24 +43,24 @@ struct prepared {
 	size_t fd_count;
 	unsigned *replaced; /* for struct callers: a table of a power of two slots */
 	size_t replaced_slots;
-	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG; 0: none */
+	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG, or 0 */
 	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone may do, or NULL */
 
 	struct cgroup_wish new_cgroup; /* of an ASPAWN_NEW_CGROUP */
 	struct image_data image;
 
-	/* Called in the child, when all actions are done; NULL: nothing, as in the image, which does not
-	 * have the function. */
+	/* The child calls this after all actions, unless NULL. The image does not have the
+	 * function. */
 	void (*before_exec)(struct prepared *prepared);
 	void *of; /* for before_exec */
 
-	unsigned char reason; /* enum aspawn_reason, for the case that memory is copied */
+	unsigned char reason; /* enum aspawn_reason, if memory is copied */
 
-	/* Written by the child: its last step, and its error. The parent reads it, in memory or in the page
-	 * of an exec_watch, when the child has execed or ended. */
+	/* The child stores its last step and error. The parent reads them after the child's exec or
+	 * end, in memory or in the page of an exec_watch. */
 	struct aspawn_failure *report;
 	struct aspawn_failure in_memory;
-	int report_fd; /* -1: no pipe */
+	int report_fd; /* or -1 */
 };
 
 #endif

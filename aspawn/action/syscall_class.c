@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a child may make a system call: by number, and for some calls by an argument. */
+/* Tells where a child may make a system call: by number, and for some calls by an argument. */
 #include "syscall_class.h"
 
 #include "../marks.h"
 
 enum { CALL_BY_ARGUMENT = CALL_REFUSED + 1 };
 
-/* Numbers from the base of the ABI up. Searched one by one, as few commands have such an action. */
+/* Numbers count from the base of the ABI. The search is linear, as few commands need it. */
 static const struct {
 	uint16_t number : 14;
 	uint16_t class : 2;

@@ -20,7 +20,7 @@
 SHARED(dup) SHARED(flock) SHARED(fsync) SHARED(fdatasync) SHARED(syncfs) SHARED(sync) SHARED(tee)
 SHARED(memfd_create)
 BY_ARGUMENT(fcntl) BY_ARGUMENT(ioctl)
-/* what is written to may be oom_score_adj, of the memory */
+/* a write may go to oom_score_adj, which belongs to the memory */
 IMAGE(write) IMAGE(writev) IMAGE(pwrite64) IMAGE(pwritev) IMAGE(pwritev2)
 IMAGE(read) IMAGE(readv) IMAGE(pread64) IMAGE(preadv) IMAGE(preadv2)
 IMAGE(lseek) IMAGE(pipe) IMAGE(pipe2) IMAGE(sync_file_range) IMAGE(fadvise64) IMAGE(readahead)
