@@ -96,7 +96,7 @@ TEST(a_file_is_found_as_the_child_finds_it)
 
 	/* The program's environment has the PATH. */
 	WITH(ASPAWN_SETENV("PATH", "no"), ASPAWN_SETENV("PATH", "/dev:./here"),
-	     ASPAWN_UNSETENV("P"));
+	     ASPAWN_UNSETENV("P"), ASPAWN_UMASK(0));
 	check_found(&command, 0, "./here/program", ASPAWN_STEP_NONE);
 	WITH(ASPAWN_UNSETENV("PATH"));
 	check_found(&command, -PSYS_ENOENT, "", ASPAWN_STEP_NONE);
@@ -156,7 +156,7 @@ TEST(an_action_that_hides_files_makes_the_answer_uncertain)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	char place[64];
+	char place[64], longest[PSYS_PATH_MAX + 1];
 
 	if (is_emulated())
 		skip("the emulator is the file");
@@ -181,6 +181,10 @@ TEST(an_action_that_hides_files_makes_the_answer_uncertain)
 	WITH(ASPAWN_CHDIR("here"), ASPAWN_CHDIR("no"), ASPAWN_CHDIR("/"));
 	check_found(&command, 0, self.file, 1);
 	WITH(ASPAWN_CHDIR("here/data"));
+	check_found(&command, 0, self.file, 0);
+	psys_memset(longest, '/', sizeof longest - 1);
+	longest[sizeof longest - 1] = '\0';
+	WITH(ASPAWN_CHDIR(longest));
 	check_found(&command, 0, self.file, 0);
 	command.file = "program";
 	WITH(ASPAWN_CHDIR(place), ASPAWN_CHDIR(""));

@@ -82,6 +82,26 @@ TEST(a_pool_grows_a_stack_that_is_too_small)
 	CHECK_EQUAL(count_mappings(), before);
 }
 
+TEST(a_pool_does_not_keep_the_stack_of_long_arguments)
+{
+	static struct aspawn_pool pool;
+	static char longest[100 * 1024], *argv[16];
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int at = 0, before = count_mappings();
+
+	psys_memset(longest, 'x', sizeof longest - 1);
+	while (command.argv[at])
+		argv[at] = command.argv[at], at++;
+	for (int i = 0; i < 11; i++)
+		argv[at + i] = longest;
+	command.argv = argv;
+	command.pool = &pool;
+	run_once(&command);
+	CHECK_EQUAL(count_mappings(), before);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+}
+
 /* --- many at once -------------------------------------------------------------- */
 
 enum { MANY = 200 };

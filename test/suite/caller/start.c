@@ -80,6 +80,7 @@ TEST(rejects_an_invalid_command)
 		ASPAWN_SIGNAL_IGNORE(PSYS_NSIG + 1),
 		ASPAWN_NEW_CGROUP(-1, 0, 0, 0),
 		ASPAWN_AFFINITY(NULL, 8),
+		ASPAWN_AFFINITY("12345678", 0),
 		ASPAWN_AFFINITY("12345678", 3),
 		ASPAWN_GROUPS(NULL, 3),
 		ASPAWN_SECCOMP(NULL, 1),
@@ -195,7 +196,8 @@ static void check_named(const struct aspawn_command *command, const char *expect
 
 TEST(an_invalid_argument_of_a_command_is_named)
 {
-	const struct aspawn_action wrong[] = { ASPAWN_SETSID(), ASPAWN_DUP2(-1, 0) },
+	const struct aspawn_action wrong[] = { ASPAWN_SETSID(), ASPAWN_DUP2(-1, 0),
+					       ASPAWN_SETSID() },
 				   unknown = { .kind = 9999 },
 				   many = ASPAWN_GROUPS((unsigned[]){ 0 }, 1 << 20),
 				   groups[] = { ASPAWN_JOIN_CGROUP(0),
@@ -250,7 +252,7 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "argument \"actions\": EINVAL");
 	bad.actions = wrong, bad.action_count = SIZE_MAX;
 	check_named(&bad, "argument \"action_count\": E2BIG");
-	bad.action_count = 2;
+	bad.action_count = 3;
 	check_named(&bad, "action 1, dup2: EINVAL");
 	bad.actions = &unknown, bad.action_count = 1;
 	check_named(&bad, "action 0: EINVAL");

@@ -135,6 +135,7 @@ TEST(failures_as_texts)
 	check_failure(-9, -PSYS_EPERM, 0, "", "unknown: EPERM");
 	check_failure(INT32_MIN, -PSYS_EPERM, 0, "", "unknown: EPERM");
 	check_failure(3, -9999, 0, "", "action 3: 9999");
+	check_failure(3, 9999, 0, "", "action 3: 9999");
 	check_failure(3, 0, ASPAWN_ACTION_CHDIR, "/srv", ""); /* none */
 }
 
@@ -259,6 +260,8 @@ TEST(outcomes_as_texts)
 	check_outcome(-PSYS_EMFILE, ASPAWN_OUTCOME_NONE, -1, "EMFILE");
 	check_outcome(-PSYS_ECHILD, ASPAWN_OUTCOME_LOST, -1, "ECHILD");
 	check_outcome(-9999, ASPAWN_OUTCOME_NONE, -1, "9999");
+	check_outcome(0, ASPAWN_OUTCOME_OUT_OF_MEMORY + 1, 0, "exit 0");
+	check_outcome(0, -1, 0, "exit 0");
 }
 
 /* --- subjects ------------------------------------------------------------------ */

@@ -407,6 +407,24 @@ TEST(queue_prepares_commands)
 	close_queue(queue);
 }
 
+/* There is one place: the second command is where the first one was. */
+TEST(queue_takes_no_later_command_of_the_same_place_for_a_released_one)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 1 });
+	struct self self;
+	const struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const int64_t released = aspawn_queue_prepare(queue, &command, NULL);
+	const struct aspawn_job job = { .size = sizeof job, .prepared = released };
+
+	CHECK_EQUAL(aspawn_queue_release_prepared(queue, released), 0);
+	const int64_t later = aspawn_queue_prepare(queue, &command, NULL);
+	CHECK(later > 0 && later != released);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_release_prepared(queue, released), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_release_prepared(queue, later), 0);
+	close_queue(queue);
+}
+
 TEST(queue_rejects_what_a_job_cannot_have)
 {
 	const struct aspawn_action foreign = ASPAWN_DUP2(9999, 0); /* not open */
@@ -453,12 +471,17 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
 	const struct aspawn_result *result = next_result(queue);
 	CHECK_EQUAL(result->status, 7 << 8);
+	const struct aspawn_result copy = *result, *of_copy = &copy;
+	CHECK_EQUAL(aspawn_queue_release(queue, &of_copy, 1), -PSYS_EINVAL);
 	give_back(queue, result);
 	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 0, 0), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_wait(queue, NULL, 1, 0), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_release(queue, &result, 1), -PSYS_EINVAL); /* twice */
+	CHECK_EQUAL(aspawn_queue_release(queue, NULL, 1), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_release(queue, NULL, 0), 0);
 	CHECK_EQUAL(aspawn_queue_fd(queue), -PSYS_EBADF);
 	CHECK_EQUAL(aspawn_queue_cancel(queue, 12345678), -PSYS_ESRCH);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, -1), -PSYS_ESRCH);
 	close_queue(queue);
 	CHECK_EQUAL(aspawn_queue_close(NULL), -PSYS_EINVAL);
 }
@@ -991,6 +1014,19 @@ TEST(local_queue_ends_jobs_after_their_timeout)
 	if (!have_proc())
 		skip("no /proc");
 	check_timeout(ASPAWN_QUEUE_LOCAL);
+}
+
+TEST(the_longest_time_limit_of_a_job_does_not_overflow)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_job job = { .time_limit_ms = INT64_MAX, .grace_ms = INT64_MAX };
+	const struct aspawn_result *result;
+
+	CHECK(submit(queue, job, "exit_7", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
+	give_back(queue, result);
+	close_queue(queue);
 }
 
 /* The program ignores the signal, and ends when its child does. */
@@ -1759,6 +1795,7 @@ static void check_is_taken_along(struct aspawn_action action)
 TEST(queue_takes_jobs_of_other_users_along)
 {
 	check_is_taken_along((struct aspawn_action)ASPAWN_USER(65534, 65534, NULL, 0));
+	check_is_taken_along((struct aspawn_action)ASPAWN_RESGID(65534, 65534, 65534));
 }
 
 TEST(queue_takes_jobs_along_that_call_for_another_user)

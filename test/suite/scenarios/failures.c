@@ -44,6 +44,23 @@ TEST(rejects_invalid_arguments)
 	CHECK(!stack.addr && !stack.size && !have_children());
 }
 
+TEST(rejects_a_stack_that_has_the_data_or_another_size)
+{
+	struct Stack_t stack = { 0 };
+	int pid, fd = aspawn(&pid, &stack, 0, child_returns, NULL, NULL, 0);
+
+	CHECK(fd >= 0);
+	psys_close(fd);
+	reap(pid);
+	CHECK_EQUAL(aspawn(&pid, &stack, 0, child_returns, NULL, (char *)stack.addr + 64, 4),
+		    -PSYS_EINVAL);
+	stack.size++;
+	CHECK_EQUAL(aspawn(&pid, &stack, 0, child_returns, NULL, NULL, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_stack_release(&stack), -PSYS_EINVAL);
+	stack.size--;
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+}
+
 TEST(a_failing_pipe_fails_the_spawn)
 {
 	struct Stack_t stack = { 0 };

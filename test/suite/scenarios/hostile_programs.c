@@ -137,6 +137,22 @@ TEST(rejects_an_action_that_makes_a_helper_the_tracer)
 	close_queue(queue);
 }
 
+TEST(an_action_may_make_other_ptrace_calls)
+{
+	const struct aspawn_action action =
+		ASPAWN_SYSCALL(PSYS_NR_ptrace, 17 /* PTRACE_DETACH */, 1, 0, 0, 0, 0, 0U, 0);
+	struct self self;
+	struct aspawn_command command = private_command(&self, "exit_7", NULL);
+	struct aspawn_failure failure;
+
+	command.actions = &action;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(failure.error, -PSYS_ESRCH);
+	end_of(&child);
+}
+
 /* --- limited, killed ---------------------------------------------------------------- */
 
 ROLE(takes_descriptors_of_its_helper)
