@@ -43,7 +43,7 @@ summary = +@test/prove --summary $(MAKE) --no-print-directory
 
 .PHONY: test test-suite test-trees test-hosted test-checks test-documents test-users
 test: ## the suite without and with a libc, the checks of what is built, the examples, the documents
-	$(summary) -- test-suite test-hosted test-model test-checks test-users test-examples test-documents
+	$(summary) -- test-suites test-model test-checks test-users test-examples test-documents
 
 test-suite: $(suite) ## the suite, with no libc
 	SUITE_TREES=1000 test/prove --exec '' '$(abspath $(suite))'
@@ -57,6 +57,11 @@ test-trees: $(suite) ## 10 000 hostile trees: two minutes
 .PHONY: test-suite-repeated
 test-suite-repeated: $(suite) ## the suite RUNS=200 times, two copies at a time, with stress-ng beside: an hour
 	$(if $(RUNS),RUNS=$(RUNS) )test/prove --timer -v test/repeated.t :: '$(abspath $(suite))'
+
+# Both at once: they sleep most of the time.
+.PHONY: test-suites
+test-suites: $(suite) $(hosted) $(cplusplus)
+	SUITE_TREES=600 test/prove -j2 --exec '' '$(abspath $(suite))' '$(abspath $(hosted))' '$(abspath $(cplusplus))'
 
 test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address,undefined
 	test/prove --exec '' '$(abspath $(hosted))' '$(abspath $(cplusplus))'
