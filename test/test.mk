@@ -218,7 +218,7 @@ test-consumers: all compat ## projects of CMake, Meson, Zig and make, and users'
 	test/prove --timer test/packages/consumers/users.t test/packages/consumers/consumers.t
 
 .PHONY: test-headers reference
-reference: ## what the headers say elsewhere: have.h, doc/syscalls.md, doc/interface.json, aspawn_action(3)
+reference: ## what the headers say elsewhere: have.h, doc/syscalls.md, doc/interface.json, the manual
 	tools/reference.py have
 	tools/reference.py list
 	tools/interface.py

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes what repeats the public interface, from doc/interface.json:
 
-    doc/aspawn_action.3        its names and the entries of actions
+    doc/*.3                    what manual.py makes
     debian/libaspawn*.symbols  the functions of libaspawn
     doc/bindings.md            the sizes of structures
     doc/abi.md                 all names, each with the version that has changed it last
@@ -14,14 +14,10 @@ and from aspawn/helper/ways.h:
 
 `make reference` calls it after tools/interface.py, and a test checks that nothing is left to write.
 """
-import json
 import re
-import textwrap
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-INTERFACE = json.loads((ROOT / "doc/interface.json").read_text())
-ACTIONS = INTERFACE["actions"]
+from manual import ACTIONS, INTERFACE, ROOT, declares, manual
+
 KINDS = {action["kind"]: action for action in ACTIONS}
 
 
@@ -32,61 +28,6 @@ def between(text, name, lines, comment, source="interface.json"):
     _, ended, after = rest.partition(end + "\n")
     assert found and ended, f"no {begin}"
     return before + found + "".join(f"{line}\n" for line in lines) + ended + after
-
-
-# --- the manual -----------------------------------------------------------------------------------
-
-def roff(text, operands=()):
-    """A sentence a line; names of macros and pages bold, operands italic."""
-    text = re.sub(r"(?<![\w(])-(?=\d|E[A-Z])", r"\\-", text)
-    text = re.sub(r"\b([a-z_]\w+)\((\d)\)", r"\\fB\1\\fP(\2)", text)
-    text = re.sub(r"\b(aspawn_\w+)\(\)", r"\\fB\1\\fP(3)", text)
-    text = re.sub(r"\b(ASPAWN_[A-Z0-9_]*[A-Z0-9])\b(?!\.)", r"\\fB\1\\fP", text)
-    text = re.sub(r"(?<![\w\\])(/(?:dev|proc|sys)\b[\w/]*)", r"\\fI\1\\fP", text)
-    for name in operands:  # not "the signal", which is a word
-        text = re.sub(rf"(?<!\b[Tt]he )(?<!\b[Aa] )(?<!\bno )(?<!\bone )(?<!\ball )(?<![\w\\/\"])\b{name}\b(?![\w(/])",
-                      rf"\\fI{name}\\fP", text)
-    return [line for paragraph in text.split("\n")
-            for sentence in re.split(r"(?<=\.)(?<![^.]\.\.\.) (?=[A-Z\\])", paragraph)
-            for line in textwrap.wrap(sentence, 100, break_long_words=False, break_on_hyphens=False)]
-
-
-def prototype(action):
-    """.B MACRO(type name, ...), in lines that fit 80 columns."""
-    arguments = [f"{operand['type']}{'' if operand['type'].endswith('*') else ' '}{operand['name']}"
-                 for operand in action["operands"]]
-    lines = []
-    line = action["macro"] + "("
-    for number, argument in enumerate(arguments):
-        argument += "," if number < len(arguments) - 1 else ")"
-        if len(line) + len(argument) > 62:
-            lines.append(line.rstrip())
-            line = " " * 11
-        line += argument + " "
-    lines.append(line.rstrip() + ("" if arguments else ")"))
-    yield from [".TP", f".B {lines[0]}"]
-    for line in lines[1:]:
-        yield from [".TQ", f'.B "{line}"']
-
-
-def entries():
-    for section in INTERFACE["sections"]:
-        name = section["name"]
-        yield f".SS {name[0].upper()}{name[1:]}"
-        yield from roff(section["text"].split("\n")[0])
-        for action in ACTIONS:
-            if action["section"] == name:
-                yield from prototype(action)
-                operands = [operand["name"] for operand in action["operands"]]
-                yield from roff(action["text"].split("\n")[0], operands)
-                yield from roff(f"Errors: {action['errors']}" if action["errors"] else "", operands)
-
-
-def manual(text):
-    names = ", ".join(["aspawn_action", *(action["function"] for action in ACTIONS)])
-    names += " \\- what a new process does before its exec"
-    text = between(text, "names", textwrap.wrap(names, 95), '.\\" {}')
-    return between(text, "actions", entries(), '.\\" {}')
 
 
 # --- the package ----------------------------------------------------------------------------------
@@ -126,15 +67,6 @@ def structures():
 
 def bindings(text):
     return between(text, "structures", structures(), "<!-- {} -->")
-
-
-def declares(name, type_):
-    """As C does: "int fd", "char *const *argv", "unsigned char own[64]"."""
-    type_, array, rest = type_.partition("[")
-    type_, pointer, parameters = type_.partition("(*)")
-    if pointer:
-        return f"{type_}(*{name}){parameters}"
-    return f"{type_}{'' if type_.endswith('*') else ' '}{name}{array}{rest}"
 
 
 def prototypes():
@@ -202,7 +134,7 @@ def design(text):
     return between(text, "ways", ways(), "<!-- {} -->", "aspawn/helper/ways.h")
 
 
-WRITTEN = {"doc/aspawn_action.3": manual, "debian/libaspawn*.symbols": symbols, "doc/bindings.md": bindings,
+WRITTEN = {"doc/aspawn*.3": manual, "debian/libaspawn*.symbols": symbols, "doc/bindings.md": bindings,
            "doc/abi.md": abi, "README.md": readme, "doc/design.md": design}
 
 

@@ -785,10 +785,14 @@ PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);
 /* --- pool: many children ------------------------------------------------------------------ */
 
 /*
- * Keeps the memory of children for later children, so that a start maps nothing. {0} before its
- * first use. Any number of threads may use a pool at the same time, for any number of children; no
- * lock is taken. A program usually has one, for ever. Otherwise do not move or free it before
- * aspawn_pool_release() has returned 0. Always 64 bytes.
+ * A pool keeps the memory on which children run until their exec, so that a later start maps
+ * nothing. Zero a pool before its first use. A program usually has one pool, for ever; otherwise
+ * do not move or free the pool before aspawn_pool_release() has returned 0.
+ *
+ * Any number of threads and signal handlers may use a pool at the same time, for any number of
+ * children; no lock is taken. The pool keeps about 64 stacks, of at most 1 MiB; it unmaps larger
+ * stacks, which long arguments need. A forked process can use its copy of a pool. A pool always
+ * has 64 bytes.
  *
  *	static struct aspawn_pool pool;
  *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
@@ -800,11 +804,12 @@ struct aspawn_pool {
 PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 
 /*
- * Unmaps all memory of the pool that no handle, child or helper uses. The pool may be used again.
- * Waits at most a second for each helper whose child has been waited for.
- *   0        nothing is left, and the pool may be moved or freed
- *   -EBUSY   some memory is in use; the rest is unmapped. Also in a process that was forked while
- *            another thread was starting a child
+ * Unmaps all memory of the pool that no handle, child or helper uses. It waits at most a second
+ * for each helper whose child has been waited for. The pool may be used again.
+ *
+ * Returns 0 if no memory is left: the pool may be moved or freed.
+ *   -EBUSY   some memory is in use; the rest is unmapped. A process that was forked while another
+ *            thread was starting a child always gets this error
  *   -EINVAL  pool is NULL
  */
 PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);

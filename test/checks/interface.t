@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "test/packages/bindings")]
 import column
 import derive
+import manual
 
 INTERFACE = derive.INTERFACE
 ACTIONS = INTERFACE["actions"]
@@ -202,6 +203,8 @@ check_by("doc/interface.json is that of the headers", LIBCLANG, "python3-clang w
 check_by("doc/interface.json fits its schema", "import jsonschema", "python3-jsonschema", FITS)
 check("what repeats doc/interface.json is up to date",
       (f"{path.name}: make reference writes it" for path, _ in derive.outdated()))
+check("the manual has all of each function and structure, once",
+      (f"doc/{page}: {what}" for page, what in manual.missing()))
 check("everything has a text", without_text())
 check("functions and actions name their errors", without_errors())
 check("texts stand alone", out_of_place())

@@ -64,7 +64,7 @@ def of_page(path):
             text = "\n".join(code) + "\n"
             found.append(("synopsis" if is_synopsis else kind_of(text), begin, text))
             code = None
-        elif code is not None and (is_synopsis or not line.startswith(".")):
+        elif code is not None and (is_synopsis and not line.startswith(".\\\"") or not line.startswith(".")):
             code.append(without_escapes(in_bold(line) if is_synopsis else line))
     return numbered(path.name, found)
 
