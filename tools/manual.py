@@ -70,7 +70,7 @@ def roff(text, operands=()):
 
 def prose(text, own=(), names=()):
     """Whole sentences of a function or structure, with an upper case letter and a full stop."""
-    if not re.match(r"\W|\w*_", text) and not re.match(r"(?:{})\b".format("|".join(names) or r"\b\B"), text):
+    if not re.match(r"\W|\w*[_(]", text) and not re.match(r"(?:{})\b".format("|".join(names) or r"\b\B"), text):
         text = text[0].upper() + text[1:]
     text = marked(text if re.search(r"[.:!?]$", text) else text + ".", own)
     for name in names:  # as the subject of a clause: "child is NULL"

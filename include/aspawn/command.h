@@ -235,60 +235,69 @@ struct aspawn_command {
 
 /* --- what failed ------------------------------------------------------------------ */
 
-/* Where a command failed: the index of an action, from 0, or one of these. */
+/* Where a command failed: step is the index of an action, from 0, or one of these numbers. */
 enum aspawn_step {
-	ASPAWN_STEP_NONE = -1,        /* nothing failed, or the step is not known */
-	ASPAWN_STEP_DESCRIPTORS = -2, /* copying the descriptors, for ASPAWN_ONLY_BELOW */
-	/* std_in, std_out, std_err, or the group of ASPAWN_IO_KILL_GROUP, _TREE_OR_GROUP. "/dev/ptmx":
-	 * aspawn_start() itself failed, as it could not make the terminal */
+	ASPAWN_STEP_NONE = -1, /* Nothing failed, or the step is not known. */
+	/* The child could not copy the descriptors, for ASPAWN_ONLY_BELOW. */
+	ASPAWN_STEP_DESCRIPTORS = -2,
+	/* A standard stream failed, or the process group of ASPAWN_IO_KILL_GROUP or
+	 * ASPAWN_COMMAND_TREE_OR_GROUP. With the subject "/dev/ptmx" aspawn_start() itself has failed:
+	 * it could not make the terminal. */
 	ASPAWN_STEP_STREAMS = -3,
-	ASPAWN_STEP_SEARCH = -4,      /* file was not found in the search path */
-	ASPAWN_STEP_EXEC = -5,        /* execve(2) */
-	ASPAWN_STEP_INTERPRETER = -6, /* file exists, but not the interpreter that its first
-				       * line, as the subject then, or its ELF header names */
-	/* A member, which is the subject: "std_in", "io.out", "job.priority"; "size" was usually
-	 * not set. An invalid action has its index instead. */
+	ASPAWN_STEP_SEARCH = -4, /* The file was not found in the search path. */
+	/* execve(2) failed. -ENOENT: there is no such file. -EACCES: the file may not be executed, or a
+	 * script's interpreter may not. -ENOEXEC: the file is no program, and has no "#!"
+	 * (ASPAWN_COMMAND_SHELL_ON_ENOEXEC). After a search the subject is the name. */
+	ASPAWN_STEP_EXEC = -5,
+	/* The file exists, but not its interpreter. The first line of a script names the interpreter,
+	 * and is the subject; or the ELF header names it. */
+	ASPAWN_STEP_INTERPRETER = -6,
+	/* A member is invalid, and is the subject: "std_in", "io.out", "job.priority". With "size" the
+	 * size was usually not set. An invalid action has its index instead. */
 	ASPAWN_STEP_ARGUMENT = -7,
-	/* clone(2), by a helper; where the caller itself clones, it is the call's error.
-	 * -ECHILD: a signal killed the helper before. -EOPNOTSUPP: ASPAWN_OWNER_TREE, and /proc
-	 * has no list of children, or is of another pid namespace */
+	/* A helper could not clone the child, by clone(2); where the caller itself clones,
+	 * aspawn_start() returns the error. -ECHILD: a signal killed the helper before. -EOPNOTSUPP: a
+	 * tree needs /proc of its own pid namespace, with lists of children. */
 	ASPAWN_STEP_CLONE = -8
 };
 
-/* Always 128 bytes, on every architecture; contains no pointer. */
+/* What failed. The structure has 128 bytes on every architecture, and contains no pointer. */
 struct aspawn_failure {
-	int step;      /* index of the action, or enum aspawn_step */
-	int error;     /* negative; 0: nothing failed. -ECHILD: a signal killed the child here */
-	uint32_t kind; /* enum aspawn_action_kind of the action; 0 for the other steps */
+	int step; /* The index of the action, or an enum aspawn_step. */
+	/* A negative error number; 0: nothing failed. -ECHILD: a signal killed the child at this step. */
+	int error;
+	uint32_t kind;     /* The action's enum aspawn_action_kind; 0 for the other steps. */
 	uint32_t reserved; /* 0 */
-	/* The path, name or number that failed, or the end of a longer one, with a NUL; empty if
-	 * there is none. The handle keeps only the last 39 bytes: they are what
-	 * aspawn_wait_started() stores when it is repeated, or called after a wait. */
+	/* The path, name or number that failed, or the end of a longer one, with a NUL; empty if there is
+	 * none. A repeated aspawn_wait_started(), or one after a wait, stores only the last 39 bytes. */
 	char subject[112];
 };
 
 PSYS_ASSERT(aspawn_failure_has_128_bytes, sizeof(struct aspawn_failure) == 128);
 
 /*
- * Returns the name of the action or step that failed: "chdir", "rlimit"; "descriptors", "streams",
- * "search", "exec", "interpreter", "argument", "clone". An ASPAWN_SYSCALL has the name of its call
- * if there is an action for that, "prctl", otherwise "syscall". Empty, never NULL, if failure is
- * NULL, its error is 0, or the step or the action's kind is not known. A constant string, for
- * programs to compare: names do not change in later versions.
+ * Returns the name of the action or step that failed, a constant string for programs to compare,
+ * which does not change in later versions: "chdir", "rlimit"; "descriptors", "streams", "search",
+ * "exec", "interpreter", "argument", "clone". An ASPAWN_SYSCALL has the name of its call if that
+ * call has an action, such as "prctl"; otherwise the name is "syscall". The name is empty, never
+ * NULL, if failure is NULL, its error is 0, or the step or the action's kind is not known.
  */
 PSYS_API const char *aspawn_failure_name(const struct aspawn_failure *failure);
 
 /*
- * Formats a failure for people: action 2, chdir "/srv/checks": ENOENT, or
- * search "unmae": ENOENT. As snprintf(3), stores at most size - 1 bytes and a NUL (nothing if
- * size is 0), and returns the length of the whole text, at most 255. Control characters of the
- * subject are written as in C: "/bin/sh\r" of a script with the line ends of DOS. The text is empty
- * if failure is NULL or its error is 0. The wording may change in later versions.
+ * Formats a failure for people: action 2, chdir "/srv/checks": ENOENT, or search "unmae": ENOENT.
+ * As snprintf(3), it stores at most size - 1 bytes and a NUL, or nothing if size is 0, and returns
+ * the length of the whole text, at most 255. Control characters of the subject are written as in
+ * C: "/bin/sh\r" of a script with the line ends of DOS. The text is empty if failure is NULL or its
+ * error is 0. The wording may change in later versions.
  */
 PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure);
 
-/* Formats a status of aspawn_wait(): "exit 3", "killed by SIGSEGV", "killed by SIGABRT (core
- * dumped)", "killed by signal 40"; -1: "no status". As aspawn_failure_text(); at most 63 bytes. */
+/*
+ * Formats a status of aspawn_wait(), as aspawn_failure_text(), in at most 63 bytes: "exit 3",
+ * "killed by SIGSEGV", "killed by SIGABRT (core dumped)", "killed by signal 40"; -1 is "no
+ * status".
+ */
 PSYS_API size_t aspawn_status_text(char *to, size_t size, int status);
 
 /* --- run: from start to end in one call ---------------------------------------------- */
@@ -472,10 +481,11 @@ PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
  * zombie is left, or memory.
  */
 struct aspawn_child {
-	/* For polling only, as it may be a helper's: readable when the child has ended (Linux 5.3).
-	 * Call aspawn_ended() then. If that returns 0, somebody has killed the helper: stop
-	 * polling, and call aspawn_ended() from a timer. The same if ended_fd is -1: not requested
-	 * or not supported. CLOEXEC; the library closes it.
+	/* Readable when the child has ended (Linux 5.3). It is for polling only, as it may be a
+	 * helper's. Call aspawn_ended() then. If that returns 0, somebody has killed the helper:
+	 * stop polling, and call aspawn_ended() from a timer. Do the same if ended_fd is -1, which
+	 * means not requested, or not supported (before Linux 5.2). On 5.2 poll(2) always finds it
+	 * readable. CLOEXEC; the library closes it.
 	 *
 	 * Before a call that closes ended_fd and started_fd (aspawn_wait(), aspawn_communicate(),
 	 * aspawn_release()) remove them from epoll(7) or the array of poll(2): epoll reports a
@@ -543,61 +553,73 @@ PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
 					  const struct aspawn_command *command);
 
 /*
- * Waits until the program has been executed or the child has failed. May be repeated, also after
- * aspawn_wait() and aspawn_communicate(); failure->subject then has only its last 39 bytes.
+ * Waits until the program has been executed or the child has failed (futex(2),
+ * CLONE_CHILD_CLEARTID of clone(2)). The call may be repeated, also after aspawn_wait() and
+ * aspawn_communicate().
  *
- * failure  out, may be NULL; always set: error is 0 unless -ECANCELED is returned
+ * failure  Gets what failed; may be NULL. Its error is always set, to 0 unless the call returns
+ *          -ECANCELED.
  *
- *   0           the program was executed, or a signal killed the child within execve(2)
+ * Returns 0 if the program was executed. A program counts as executed if a signal kills the child
+ * within execve(2).
  *   -ECANCELED  the program was never executed: *failure says why. The child has to be waited for
- *               nevertheless. Also after those errors of aspawn_start() that have a failure,
- *               without a child.
+ *               nevertheless. The errors of aspawn_start() that have a failure, but no child, give
+ *               this answer too
  *   -ETIMEDOUT  the child has neither executed nor failed yet
  *   -ESTALE     the answer is lost: aspawn_release() was called before, or this process is a fork
- * See futex(2), and CLONE_CHILD_CLEARTID of clone(2).
+ *   -EINVAL     child is NULL, or has neither a child nor the answer of a former child
  */
 PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
 				 int64_t timeout_ms);
 
 /*
  * Waits for the child's end, reaps the child, closes ended_fd and started_fd, and gives the memory
- * back. Reads no pipe: a program that fills a pipe never ends, so read first, or use
- * aspawn_communicate(). The caller still has to close child->in_fd, out_fd, err_fd
- * and pty_fd.
+ * back. The caller still has to close in_fd, out_fd, err_fd and pty_fd of the handle. To be able
+ * to cancel a wait, poll ended_fd instead.
  *
- * status  out, may be NULL: as wait(2) stores it, for WIFEXITED() or PSYS_WIFEXITED() and so
- *         on, or aspawn_status_text()
- * usage   out, may be NULL: resources of the child and its reaped children, as getrusage(2)
- *         stores them; ru_maxrss is at least the peak of the caller's memory
+ * The call reads no pipe, and a program that fills a pipe never ends: read first, or call
+ * aspawn_communicate().
  *
- *   0           the program ran, and the child is reaped
- *   -ECANCELED  the program was never executed, and the child is reaped: *status is exit 127, or
- *               the signal that killed the child; aspawn_wait_started() says why
- *   -ETIMEDOUT  the child still runs; nothing has changed
- *   -ECHILD     another wait has reaped the child, or SIGCHLD is ignored, and the kernel does not
- *               keep the status (before Linux 6.15, or no pidfd); *status and *usage are
- *               untouched. If the kernel keeps it, the call succeeds and *usage is all zero
- *   -ENOTEMPTY  of ASPAWN_OWNER_TREE: some of it could not be ended (set-user-ID programs, which
- *               the caller may not signal; processes that hang in the kernel). Nothing has ended
- *               for a second, or for ten if something may be signalled.
- *               aspawn_describe(child, ASPAWN_FACT_SURVIVORS) says how many; *status is -1 if
- *               the program is among them
- *   -EOWNERDEAD  of ASPAWN_OWNER_TREE: somebody has killed the helper, or held it until the
- *               library killed it, so that the tree goes on; *status and *usage are untouched
- * After these, except -ETIMEDOUT, there is no child any more, and ended_fd and started_fd are -1.
- * Of ASPAWN_OWNER_TREE the call waits for all of it: 0 says that nothing is left. The status is the
- * program's; the usage is of the program and what it has waited for.
- * Without a pidfd, or after aspawn_release(), the call waits by pid: another wait must not reap the
- * child. See waitid(2).
+ * Of a tree the call waits for all processes. The status is the program's; the usage is that of
+ * the program and what it has waited for.
+ *
+ * Without a pidfd, before Linux 5.4, and after aspawn_release(), the call waits by pid. No other
+ * wait may reap the child then, as a new process could get its number: waitid(2).
+ *
+ * status  Gets the status as wait(2) stores it, for WIFEXITED() or PSYS_WIFEXITED() and the like;
+ *         may be NULL.
+ * usage   Gets the resources of the child and its reaped children, as getrusage(2) stores them;
+ *         may be NULL. ru_maxrss is at least the peak of the caller's own memory: aspawn(7), "What
+ *         is left beside the program".
+ *
+ * Returns 0 if the program ran, and the child is reaped. Of a tree nothing is left then.
+ *   -ECANCELED   the program was never executed, and the child is reaped: *status is exit 127, or
+ *                the signal that killed the child; aspawn_wait_started() says why
+ *   -ETIMEDOUT   the child still runs; nothing has changed
+ *   -ECHILD      another wait has reaped the child, or SIGCHLD is ignored, and the kernel does not
+ *                keep the status; *status and *usage are untouched. Linux 6.15 keeps the status
+ *                for a pidfd: then the call succeeds, and *usage is all zero
+ *   -ENOTEMPTY   some processes of a tree could not be ended: set-user-ID programs, which the
+ *                caller may not signal, or processes that hang in the kernel. The call gives up
+ *                when no process has ended for ten seconds, or for one second if none of them may
+ *                be signalled. aspawn_describe(child, ASPAWN_FACT_SURVIVORS) returns their number;
+ *                *status is -1 if the program is among them
+ *   -EOWNERDEAD  somebody has killed the helper of a tree, or a tracer or freezer has blocked the
+ *                helper until the library killed it. The tree goes on; *status and *usage are
+ *                untouched
+ *   -EINVAL      child is NULL or no child, or was waited for
+ *
+ * After all errors except -ETIMEDOUT and -EINVAL there is no child any more, and ended_fd and
+ * started_fd are -1.
  */
 PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
 			 int64_t timeout_ms);
 
 /*
- * Returns 1 if the child, or all of its tree, has ended, so that aspawn_wait() returns at once, 0 if
- * not. Does not reap the child, so that its group can still be killed. Never blocks.
- *   -ECHILD, -EOWNERDEAD  as aspawn_wait()
- * See waitid(2), WNOWAIT.
+ * Returns 1 if the child, or all of its tree, has ended, so that aspawn_wait() returns at once,
+ * and 0 if not. The call never blocks. It does not reap the child (waitid(2), WNOWAIT), so that
+ * the child's group can still be killed.
+ *   -ECHILD, -EOWNERDEAD, -EINVAL  as for aspawn_wait()
  */
 PSYS_API int aspawn_ended(struct aspawn_child *child);
 
@@ -624,16 +646,18 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
 PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned columns);
 
 /*
- * Gives everything back except the process, for callers that do not wait for the child, or reap by
- * pid with waitpid(2). Closes ended_fd and started_fd, not the pipes and the terminal. The pool
- * gets the memory and reuses it when the child has left it; without a pool, the call waits for
- * that, which is the exec. A private child uses the memory until its end: without a pool, call
- * again then. Waits at most a second for a helper that has not cloned the child yet. May be
- * repeated; after aspawn_wait() it does nothing.
+ * Gives everything back except the process, the pipes and the terminal, for callers that do not
+ * wait for the child, or reap it by pid with waitpid(2). It closes ended_fd and started_fd. The
+ * call may be repeated; after aspawn_wait() it does nothing.
  *
- * As long as nobody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still
- * work, by pid. They do not know any more if the program was executed. A private child of a pool
- * cannot be waited for any more (-ECHILD). A tree is let go: at the child's end nobody ends the rest.
+ * A pool gets the memory, and reuses it when the child has left it. Without a pool the call waits
+ * until the child has left the memory, at its exec. A private child uses the memory until its end:
+ * without a pool, call again then. The call waits at most a second for a helper that has not
+ * cloned the child yet.
+ *
+ * Until somebody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still work,
+ * by pid. They no longer know whether the program was executed. A private child of a pool cannot
+ * be waited for any more (-ECHILD). A tree is released: at the program's end nobody ends the rest.
  *   -EINVAL  child is NULL
  */
 PSYS_API int aspawn_release(struct aspawn_child *child);
