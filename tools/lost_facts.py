@@ -56,9 +56,12 @@ def main():
     today = [words(sentence) for name in names for sentence in sentences(name, (ROOT / name).read_text())]
     count = Counter(word for found in today for word in found)
     together = [set().union(*today[at:at + NEIGHBOURS]) for at in range(len(today))]
+    same = set(map(frozenset, today))
     lost = 0
     for name in names:
         for sentence in sentences(name, former(revision, name)):
+            if words(sentence) in same:
+                continue
             weight = {word: math.log(len(today) / (count[word] or 0.5)) for word in words(sentence)}
             total = sum(weight.values())
             best = max((sum(weight[word] for word in weight if word in found) for found in together), default=0)

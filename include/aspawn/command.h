@@ -663,81 +663,94 @@ PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned c
 PSYS_API int aspawn_release(struct aspawn_child *child);
 
 /*
- * Returns the child's number. If a helper clones the child, the call waits for that: microseconds,
- * or on a busy machine until the helper has had its turn; aspawn_describe() does not. No other
- * process has the number before the child is reaped; a private child is reaped at its end. To send
- * a signal, use aspawn_kill().
+ * Returns the child's number. No other process has the number before the child is reaped; a
+ * private child is reaped at its end. To send a signal, use aspawn_kill().
+ *
+ * If a helper clones the child, the call waits for that, at most a second: microseconds, or on a
+ * busy machine until the helper has had its turn. aspawn_describe() does not wait.
  *   -ECANCELED  the child could not be cloned: aspawn_wait_started() says why
  *   -EAGAIN     the helper is stopped or frozen, and has not cloned the child for a second
  *   -ESRCH      the number was not known when aspawn_release() was called
+ *   -EINVAL     child is NULL or no child, or was waited for
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_pid(struct aspawn_child *child);
 
 /*
  * Returns a new descriptor of the child itself, for pidfd_send_signal(2), pidfd_getfd(2), setns(2)
- * and the like. CLOEXEC; the caller closes it. May wait as aspawn_pid() does.
- *   -ESRCH      the child is reaped, as a private child is at its end
- *   and errors of aspawn_pid() and pidfd_open(2), Linux 5.3
+ * and the like. The descriptor is CLOEXEC; the caller closes it. The call may wait as aspawn_pid()
+ * does.
+ *   -ESRCH  the child is reaped, as a private child is at its end
+ *   -ECANCELED, -EAGAIN, -EINVAL  as for aspawn_pid()
+ *
+ * The call also returns the errors of pidfd_open(2), Linux 5.3.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
 
 /*
- * Sends the signal to the child, but not to its children, through the pidfd: never to another
- * process that got the same pid. Signal 0 sends nothing, and returns 0 if a signal could be sent,
- * also if the child has ended and is not reaped. Until the exec all signals except SIGKILL and
- * SIGSTOP stay pending.
- *   -EINVAL  the signal is invalid
+ * Sends the signal to the child, but not to its children, by its pidfd (pidfd_send_signal(2),
+ * Linux 5.1): never to another process that got the same number. Until the exec all signals except
+ * SIGKILL and SIGSTOP stay pending. The call may wait as aspawn_pid() does.
+ *
+ * Without a pidfd the call uses kill(2), after a check by waitid(2) that the child is not reaped.
+ * If another thread reaps the child at that moment, another process may get the signal.
+ *
+ * signal     With 0 nothing is sent: the call returns 0 if a signal could be sent, also if the
+ *            child has ended and is not reaped.
+ *   -EINVAL  child is NULL or no child, or was waited for; the signal is invalid
  *   -ESRCH   another wait, or the helper of a private child, has reaped the child; or the child
  *            could not be cloned
- *   -EAGAIN  as of aspawn_pid()
+ *   -EAGAIN  as for aspawn_pid()
  *   -EPERM   the child runs as another user, whom the caller may not signal
- * See pidfd_send_signal(2), Linux 5.1. Without a pidfd, no other thread must reap the child
- * meanwhile: the call uses waitid(2) and kill(2).
  */
 PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 
 /*
  * Sends the signal to the process group that the child leads after ASPAWN_SETPGID(0) or
- * ASPAWN_SETSID(); to the child alone if it leads no group, or not yet. Does not reach processes
- * that have made their own group or session (daemons, jobs of an interactive shell), nor processes
- * of another user. Works until the child has been waited for, even if it has ended; if SIGCHLD is
- * ignored after its end only on Linux 6.9 and newer, and with ASPAWN_OWNER_PRIVATE also only if one
- * of the kill functions (signal 0 will do) or aspawn_pidfd() was called before.
+ * ASPAWN_SETSID(); to the child alone if it leads no group, or not yet. Processes that have made
+ * their own group or session (daemons, jobs of an interactive shell), and processes of another
+ * user, do not get it.
  *
- * To end a command with what it has started: send SIGTERM; do not wait for the child, even if
- * ended_fd is readable; after a grace period send SIGKILL; then call aspawn_wait().
- *   -EINVAL, -ESRCH, -EAGAIN, -EPERM  as of aspawn_kill()
- * Older kernels have only kill(2), after a check that the child is not reaped. If another thread
- * calls waitpid(-1), the check can be outdated; aspawn_kill_cgroup() is safe.
+ * To end a command with what it has started, send SIGTERM, and do not wait for the child yet, even
+ * if it has ended: its number could belong to another group after aspawn_wait(). After a grace
+ * period, by ended_fd or aspawn_ended(), send SIGKILL, and call aspawn_wait() last.
+ *
+ * A private child, and any child if SIGCHLD is ignored, is reaped at its end. After that its group
+ * is reached only on Linux 6.9 and newer; for a private child one of the kill functions (signal 0
+ * will do) or aspawn_pidfd() must have been called before. Otherwise the call fails with -ESRCH.
+ *
+ * Before Linux 6.9, and without a pidfd, the call uses kill(2) as aspawn_kill() does.
+ * aspawn_kill_cgroup() is safe.
+ *   -EINVAL, -ESRCH, -EAGAIN  as for aspawn_kill()
+ *   -EPERM  each member of the group runs as another user, whom the caller may not signal
  */
 PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
- * Ends a tree (ASPAWN_OWNER_TREE): the command's stop_signal to all of it, and after the grace
- * SIGKILL, again and again, until nothing is left. Does not wait: aspawn_wait() does. May be repeated
- * with a shorter grace. The stop_signal reaches sixteen generations, but no process that /proc hides
- * (hidepid).
+ * Ends a tree (ASPAWN_OWNER_TREE): all of it gets the command's stop_signal, and after the grace
+ * SIGKILL, again and again, until nothing is left. The stop_signal reaches sixteen generations,
+ * but no process that /proc hides (hidepid). The call does not wait for the end: aspawn_wait()
+ * does. It may be repeated with a shorter grace. For a tree in a control group it may wait as
+ * aspawn_pid() does.
  *
- * grace_ms  0: one second; ASPAWN_GRACE_NONE: SIGKILL at once
- *
- *   -EINVAL     no tree; grace_ms is less than ASPAWN_GRACE_NONE
- *   -ESRCH      the tree has ended, or cannot be reached after aspawn_release()
- *   -EOWNERDEAD  somebody has killed the helper: only aspawn_kill() is left
- *   -EAGAIN     as of aspawn_pid()
+ * grace_ms       With 0 the grace is one second; with ASPAWN_GRACE_NONE SIGKILL is sent at once.
+ *   -EINVAL      child is no tree, or was waited for; grace_ms is less than ASPAWN_GRACE_NONE
+ *   -ESRCH       the tree has ended, or cannot be reached after aspawn_release()
+ *   -EOWNERDEAD  somebody has killed the helper: only the other kill functions are left
+ *   -EAGAIN      as for aspawn_pid()
  */
 PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
 
 /*
- * Sends SIGKILL to every process of the control group (version 2) whose directory is open as
- * cgroup_fd, and of all groups below, including processes that are forked meanwhile or have their
- * own session. With ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to end a command with all
- * that it started; only processes that were moved to another control group escape. Does not wait
- * for their end. The control group may be used again.
+ * Sends SIGKILL to every process of the control group (version 2, cgroups(7)) whose directory is
+ * open as cgroup_fd, and of all groups below, including processes that are forked meanwhile or
+ * have their own session. With ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to end a
+ * command with all that it started: only processes that were moved to another control group
+ * escape. The call does not wait for their end. The control group may be used again.
  *   -EBADF       cgroup_fd is not open
- *   -ENOENT, -ENOTDIR  not a control group of version 2, or the root, or Linux before 5.14
+ *   -ENOENT, -ENOTDIR  the directory is no control group of version 2, or is the root, or Linux is
+ *                older than 5.14
  *   -EACCES      the caller may not write to cgroup.kill
- *   -EOPNOTSUPP  a threaded control group
- * See cgroups(7).
+ *   -EOPNOTSUPP  the control group is threaded
  */
 PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 
@@ -745,9 +758,9 @@ PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
  * Returns how many processes of the control group, and with version 2 of all groups below, the OOM
  * killer has ended. A higher number after the end of a command that has joined the group by
  * ASPAWN_JOIN_CGROUP(cgroup_fd) says why it ended: aspawn_run() compares.
- *   -EBADF   cgroup_fd is not open
- *   -ENOENT, -ENOTDIR  not a control group, or without a memory controller, as the root of version
- *            2; Linux before 4.13
+ *   -EBADF  cgroup_fd is not open
+ *   -ENOENT, -ENOTDIR  the directory is no control group, or has no memory controller, as the root
+ *           of version 2, or Linux is older than 4.13
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_oom_kills(int cgroup_fd);
 
