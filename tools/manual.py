@@ -9,6 +9,7 @@
     about      what functions do, and what their arguments are
     members    structures and their members
     constants  groups of constants
+    types      what types of functions are for, with their arguments
     returns    what functions return: paragraphs of their comments that begin with "Returns"
     errors     their errors
 
@@ -218,6 +219,14 @@ def constants(names, own):
                 yield from [".TP", f".B {constant['name']}", *prose(constant["text"], own)]
 
 
+def types(names, own):
+    texts = {of["name"]: of["text"] for of in INTERFACE["types"]}
+    for paragraph in [paragraph for name in names for paragraph in texts[name].split("\n")]:
+        argument = re.match(r"([a-z_]+): (.*)", paragraph)
+        yield from [".TP", f".I {argument[1]}"] if argument else [".PP"]
+        yield from prose(argument[2] if argument else paragraph, own)
+
+
 # --- aspawn_action(3) -----------------------------------------------------------------------------
 
 def prototype(action):
@@ -258,7 +267,7 @@ def action_names(names, own):
 # --- a page ---------------------------------------------------------------------------------------
 
 WRITERS = {"synopsis": synopsis, "about": about, "returns": returns, "errors": errors, "members": members,
-           "constants": constants, "actions": actions, "names": action_names}
+           "constants": constants, "types": types, "actions": actions, "names": action_names}
 PART = re.compile(r'^(\.\\" from interface\.json: (\w+)(.*)\n)[\s\S]*?^(?=\.\\" end\n)', re.M)
 
 
