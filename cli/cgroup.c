@@ -75,7 +75,9 @@ static void refuse(struct setting *setting, const char *what, const char *subjec
 	const char *parent = setting->options.cgroup;
 
 	text_format(&text, "%s%s: %e", what, subject, error);
-	if (!parent)
+	if (error == -PSYS_ENOENT)
+		text_add(&text, " (cgroups of version 2 have no such controller here)");
+	else if (!parent)
 		text_add(&text,
 			 " (aspawn must be alone in a group that is its own: systemd-run --user "
 			 "--scope -p Delegate=yes aspawn ..., with a user manager and a bus; as "

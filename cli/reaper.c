@@ -205,7 +205,7 @@ static void see_end(struct shared *shared, const struct psys_siginfo *info,
 void reaper_turn(const struct setting *setting)
 {
 	struct shared *shared = setting->shared;
-	const int which = setting->options.leave ? PSYS_P_PID : PSYS_P_ALL;
+	const int which = setting->options.leave && !setting->is_init ? PSYS_P_PID : PSYS_P_ALL;
 	struct psys_siginfo info;
 	struct psys_rusage usage;
 	int r;

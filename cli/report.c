@@ -123,7 +123,8 @@ static void add_end(struct text *text, const struct options *options, const stru
 	if (result->dropped[2])
 		text_format(text, "; %d bytes of standard error dropped", result->dropped[2]);
 	if (result->survivors > 0)
-		text_format(text, "; %d processes could not be ended", (uint64_t)result->survivors);
+		text_format(text, "; %d process%s could not be ended", (uint64_t)result->survivors,
+			    result->survivors > 1 ? "es" : "");
 	if (result->survivors < 0)
 		text_add(text, "; processes may be left");
 	if (result->is_group)

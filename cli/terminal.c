@@ -90,16 +90,21 @@ void terminal_enter(void)
 }
 
 /* Now and then: a shell does not tell that the tool has come to the foreground; and after the program has read
- * an end of file, the next read shall find one too. */
+ * an end of file, the next read shall find one too. A line editor such as readline reads the character itself
+ * in a raw mode, where a second is enough between two of them. */
 void terminal_tend(void)
 {
+	static int64_t next;
 	struct termios modes;
 
 	terminal_enter();
 	if (terminal.is_terminal || !streams_input_ended() || get_modes(terminal.here, &modes) < 0)
 		return;
-	if (modes.c_lflag & ICANON && !stream_is_ready(terminal.peer, PSYS_POLLIN))
-		psys_write(terminal.here, "\4", 1);
+	if (stream_is_ready(terminal.peer, PSYS_POLLIN) ||
+	    (!(modes.c_lflag & ICANON) && now_ms() < next))
+		return;
+	next = now_ms() + 1000;
+	psys_write(terminal.here, "\4", 1);
 }
 
 void terminal_leave(void)

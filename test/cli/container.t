@@ -65,5 +65,9 @@ for init in yes no; do
 		check "ends_what_was_left_$suffix" lasts_about_a_second runs $init $proc 7 /program leave
 	done
 done
+for leave in "" --leave; do
+	# shellcheck disable=SC2086 # no word, or one
+	check "reaps_the_orphans_of_process_1${leave:+_with_$leave}" runs yes no 7 $leave /program orphan
+done
 check is_stopped_by_sigterm is_stopped_by_docker_stop
 finish

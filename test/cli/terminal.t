@@ -12,6 +12,7 @@ import select
 import shutil
 import signal
 import struct
+import subprocess
 import sys
 import tempfile
 import termios
@@ -303,6 +304,16 @@ def an_editor():
             equal(shell.code(), 0)
             with open(directory + '/text', encoding='utf-8') as file:
                 equal(file.read(), 'hello\n')
+
+
+@test
+def an_interactive_shell_ends_with_its_input():
+    """Readline reads the end of the file as a character, and not from the terminal's line discipline."""
+    environment = dict(os.environ, TERM='vt100', HISTFILE='', INPUTRC='/dev/null')
+    ran = subprocess.run([ASPAWN, '--pty', '--idle', '40', 'bash', '--norc', '-i'], input=b'echo hi\n', env=environment,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
+    equal(ran.returncode, 0)
+    equal(b'hi\r\n' in ran.stdout, True)
 
 
 @test
