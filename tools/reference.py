@@ -109,20 +109,23 @@ def reference():
     counts = ", ".join(f"{architecture} {len(macros) - 1}" for architecture, macros in known.items())
     yield f"""# System calls
 
-Every system call of Linux, as a function without errno: `#include <syscall/syscall.h>`. Generated
-from `include/syscall/table.h`, which has **{len({call.name for call in table})} calls**.
+Every system call of Linux is a function without errno: `#include <syscall/syscall.h>`. This list is
+generated from `include/syscall/table.h`, which has **{len({call.name for call in table})} calls**.
 
 Calls of each architecture: {counts}.
 
-*since* is the kernel version that brought the call, on the first architecture that had it. If an
-architecture lacks a call there is no function: use `#ifdef PSYS_HAVE_<NAME>`.
-`test/machines/headers/exceptions.txt` lists the other numbers of the newest kernel, each with the reason why
-it has no function.
+*since* is the kernel version that brought the call to its first architecture. If an architecture
+lacks a call, the function is missing: use `#ifdef PSYS_HAVE_<NAME>`.
+`test/machines/headers/exceptions.txt` lists the newest kernel's other numbers, and why each has no
+function.
 
-*action* says where `ASPAWN_SYSCALL` makes the call: *shared*, while the child shares the caller's
-memory; *by argument*, so for the arguments in
-[`aspawn/action/syscall_classes.h`](../aspawn/action/syscall_classes.h); *image*, in memory of its
-own ([copy] in aspawn_action(3)), as a number of this ABI that is not listed; *refused*, nowhere.
+*action* says where the child makes the call of an `ASPAWN_SYSCALL`:
+
+* *shared*: in the caller's memory, which the child shares;
+* *by argument*: the same for the arguments in
+  [`aspawn/action/syscall_classes.h`](../aspawn/action/syscall_classes.h), otherwise *image*;
+* *image*: in its own memory ([copy] in aspawn_action(3)), as for unlisted numbers of this ABI;
+* *refused*: nowhere.
 
 [`CONTRIBUTING.md`](../CONTRIBUTING.md) says how to add a call."""
     section = None
