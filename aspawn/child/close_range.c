@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Closing many descriptors where close_range(2) is missing. */
+/* Closes many descriptors where close_range(2) is missing. */
 #include "close_range.h"
 
 #include <syscall/syscall.h>

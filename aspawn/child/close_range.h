@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Before Linux 5.9 (5.11 with at_exec, which sets FD_CLOEXEC instead): closes the descriptors
- * from first to last that /proc lists, or else all numbers below RLIMIT_NOFILE. */
+/* Closes the descriptors from first to last in /proc, or else all numbers below RLIMIT_NOFILE.
+ * at_exec sets FD_CLOEXEC instead. Linux before 5.9 needs this (before 5.11 with at_exec). */
 int aspw_close_via_proc(int first, int last, bool at_exec);
 
 #endif

@@ -12,7 +12,7 @@ __attribute__((noinline)) IN_CHILD void aspw_store_report(struct prepared *prepa
 	struct aspawn_failure *report = prepared->report;
 	const size_t most = sizeof report->subject - 1;
 
-	if (subject) { /* the end of one that is too long */
+	if (subject) { /* keep the end of a subject that is too long */
 		const size_t length = psys_strlen(subject);
 		psys_strlcpy(report->subject, length > most ? subject + length - most : subject,
 			     most + 1);
@@ -20,7 +20,7 @@ __attribute__((noinline)) IN_CHILD void aspw_store_report(struct prepared *prepa
 	__atomic_store_n(&report->error, error, __ATOMIC_RELEASE);
 }
 
-/* If the parent is gone the write raises SIGPIPE, which after a failed exec is no longer blocked. */
+/* After a failed exec SIGPIPE is no longer blocked. If the parent is gone, the write raises it. */
 IN_CHILD void aspw_write_report(const struct prepared *prepared)
 {
 	const struct psys_timespec at_once = { 0, 0 };
@@ -71,13 +71,13 @@ static IN_CHILD void begin_candidates(struct psys_search *search, const struct p
 			  sizeof candidate->text, candidate->directory);
 }
 
-/* Of a path that cannot be tried, as there is no directory that it is relative to; 0: none. */
+/* Returns the error of a path whose directory is unknown, or 0. */
 static IN_CHILD int error_of(const struct candidate *candidate, const char *path)
 {
 	return *path == '/' ? 0 : candidate->error;
 }
 
-/* Returns the file if it exists: then execve(2) did not find its interpreter. */
+/* Returns the first existing candidate, or NULL. execve(2) did not find this file's interpreter. */
 static IN_CHILD const char *find_existing(const struct prepared *prepared,
 					  struct candidate *candidate)
 {
@@ -111,9 +111,9 @@ IN_ANY char *aspw_interpreter_of(const char *script, char head[SCRIPT_HEAD])
 }
 
 /*
- * Tries a busy file again, for 20 ms. The kernel copies a descriptor table in words of 32 or 64, and
- * then closes the unwanted descriptors of the last word. So for a moment another child may hold the
- * descriptor through which a thread has just written this program.
+ * Tries again for 20 ms if the file is busy. The kernel copies a descriptor table in words of 32 or
+ * 64, and then closes the unwanted descriptors of the last word. For a moment another child may
+ * hold the descriptor by which a thread has just written this program.
  */
 static IN_CHILD int exec_one(const char *path, struct prepared *prepared, int flags)
 {
@@ -129,8 +129,9 @@ static IN_CHILD int exec_one(const char *path, struct prepared *prepared, int fl
 	}
 }
 
-/* execve(2) takes so many strings always. If it says E2BIG, the memory cgroup has no page for them: the
- * OOM killer, which spares a child whose parent is suspended, has found nobody. */
+/* True if execve(2) always takes strings of this size. E2BIG then means that the memory cgroup has
+ * no page for the strings: the OOM killer spares a child whose parent is suspended, and has found
+ * no other process. */
 static IN_CHILD bool strings_are_few(const struct prepared *prepared)
 {
 	enum { FEW_BYTES = 128 * 1024 }; /* ARG_MAX of linux/limits.h */

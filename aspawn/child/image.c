@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The child executes the image: image.h. */
+/* The child executes the image, as image.h describes. */
 #include "image.h"
 
 #include <syscall/string.h>
@@ -42,7 +42,7 @@ IN_SERVER bool aspw_has_image(void)
 
 /* --- the file ------------------------------------------------------------------ */
 
-/* If the exec would close the descriptor, keeps it open. */
+/* Keeps the descriptor open if the exec would close it. */
 static IN_CHILD bool keep_descriptor(struct image_data *image, int fd)
 {
 	if (fd < 0 || psys_fcntl(fd, PSYS_F_GETFD, 0) <= 0)
@@ -51,7 +51,7 @@ static IN_CHILD bool keep_descriptor(struct image_data *image, int fd)
 	return psys_fcntl(fd, PSYS_F_SETFD, 0) >= 0;
 }
 
-/* The library's, and those of the caller's that actions use. */
+/* Keeps the library's descriptors open, and the caller's descriptors that actions use. */
 static IN_CHILD bool keep_descriptors(struct prepared *prepared, int report)
 {
 	prepared->image.kept_count = 0;
@@ -68,7 +68,7 @@ static IN_CHILD bool keep_descriptors(struct prepared *prepared, int report)
 	return ok;
 }
 
-/* Makes a file without a name that begins with the image, unless that is installed. */
+/* Makes a file without a name. The file begins with the image, unless the image is installed. */
 static IN_CHILD int make_file(void)
 {
 	const size_t length = (uintptr_t)aspawn_image_end - (uintptr_t)aspawn_image;
@@ -82,8 +82,7 @@ static IN_CHILD int make_file(void)
 	return -PSYS_EIO;
 }
 
-/* The parent has the watch too, as the memory is shared. Nobody else has the file, which is in the
- * child's own table. */
+/* The parent has the watch too, as the memory is shared. The file is in the child's table alone. */
 static IN_CHILD bool fill_file(int fd, struct control *control, const struct prepared *prepared)
 {
 	const size_t size = prepared->image.size;
@@ -92,16 +91,16 @@ static IN_CHILD bool fill_file(int fd, struct control *control, const struct pre
 	    !aspw_watch_map(control->watch, WATCH_FILE, fd, IMAGE_WATCH))
 		return false;
 	if (stack_state(&control->stack)
-		    ->is_wiped_by_fork) /* so the forked process knows that it does not have it */
+		    /* A forked process then knows that the watch is missing. */
+		    ->is_wiped_by_fork)
 		psys_madvise(control->watch, WATCH_SIZE, PSYS_MADV_DONTFORK);
 	return true;
 }
 
-/* Returns if the image cannot be executed. Its environment is the file's number,
- * and the size of the command. */
+/* Returns if the exec fails. The environment is the file's number and the command's size. */
 static IN_CHILD void execute_image(int fd, struct control *control, const struct prepared *prepared)
 {
-	/* No program has a longer name, and an exec takes no longer one. */
+	/* No program has a longer name, and an exec takes no longer string. */
 	const bool is_name = psys_strlen(prepared->file) < PSYS_PATH_MAX;
 	char *const argv[] = { (char *)(uintptr_t)(is_name ? prepared->file : "aspawn"), NULL };
 	char number[PSYS_DECIMAL_SIZE], size[PSYS_DECIMAL_SIZE];
@@ -109,7 +108,7 @@ static IN_CHILD void execute_image(int fd, struct control *control, const struct
 
 	psys_i64_to_decimal(number, fd);
 	psys_i64_to_decimal(size, (int64_t)prepared->image.size);
-	/* Without random addresses an exec takes a fourth less. Those of the image are fixed. */
+	/* Without random addresses an exec takes 25 % less. The image's addresses are fixed. */
 	if (!prepared->image.filtered)
 		psys_personality((unsigned)prepared->image.personality | ADDR_NO_RANDOMIZE);
 	__atomic_store_n(&control->progress, EXECUTES, __ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an exec changes: the child looks before it executes the image. */
+/* Before a child executes the image, it checks what an exec would change. */
 #include "image_check.h"
 
 #include <syscall/string.h>
@@ -10,16 +10,16 @@
 #include "image.h"
 
 enum {
-	/* The image has the stack that the kernel gives it, 128 KiB at once, not the one of a copy.
-	 * For /bin/sh it has an array of the arguments there. */
+	/* The image has the stack that the kernel gives it, 128 KiB at once, and not the stack of a
+	 * copy. For /bin/sh the image has an array of the arguments on the stack. */
 	STACK_LEAST = 256 * 1024, /* bytes */
-	/* personality(2): of debuggers, of 32-bit systems, of programs of arm */
+	/* Debuggers, 32-bit systems and programs of arm set these bits of personality(2). */
 	HARMLESS = 0x40000 | 8 | 0x800000,
 };
 
-/* Capabilities of all that plain actions, and the search of a program, may do: CAP_DAC_OVERRIDE,
+/* Plain actions, and the search of a program, need at most these capabilities: CAP_DAC_OVERRIDE,
  * DAC_READ_SEARCH, SETGID, SETUID, SYS_PTRACE (a symbolic link into /proc), SYS_ADMIN, SYS_NICE,
- * SYS_RESOURCE, MAC_OVERRIDE. To ask for one is a system call, and root has 41. */
+ * SYS_RESOURCE, MAC_OVERRIDE. To ask for a capability is a system call, and root has 41. */
 #define PLAIN                                                                                   \
 	(1ULL << 1 | 1ULL << 2 | 1ULL << 6 | 1ULL << 7 | 1ULL << 19 | 1ULL << 21 | 1ULL << 23 | \
 	 1ULL << 24 | 1ULL << 32)
@@ -55,7 +55,7 @@ static IN_CHILD bool survives_filters(void)
 	return version > 5 || (version == 5 && aspw_read_number(&at) >= 16);
 }
 
-/* Inlined, it makes gcc fail on m68k. */
+/* gcc fails on m68k if this is inlined. */
 static IN_CHILD __attribute__((noinline)) bool has_limit(int resource, uint64_t least)
 {
 	struct psys_rlimit64 limit;
@@ -63,8 +63,8 @@ static IN_CHILD __attribute__((noinline)) bool has_limit(int resource, uint64_t 
 	return psys_prlimit64(0, resource, NULL, &limit) >= 0 && limit.rlim_cur >= least;
 }
 
-/* The saved IDs, and those for files, become the effective ones. If the real ones are others, the
- * exec is that of a set-user-ID program. */
+/* An exec sets the saved IDs, and the IDs for files, to the effective IDs. If the real IDs differ,
+ * the exec is that of a set-user-ID program. */
 static IN_CHILD bool keeps_ids(unsigned *user)
 {
 	unsigned real, effective, saved;
@@ -79,8 +79,8 @@ static IN_CHILD bool keeps_ids(unsigned *user)
 	return true;
 }
 
-/* Securebits change what an exec does, and one of them is cleared; the image is dumpable; and a
- * personality may give it other addresses. */
+/* Securebits change what an exec does, and the exec clears one securebit. The image is dumpable. A
+ * personality may give the image other addresses. */
 static IN_CHILD bool keeps_flags(int personality)
 {
 	return psys_prctl(PSYS_PR_GET_SECUREBITS, 0, 0, 0, 0) == 0 &&
@@ -93,10 +93,10 @@ static IN_CHILD bool holds_capability(const struct psys_cap_user_data *held, uns
 	return held[capability / 32].permitted & UINT32_C(1) << capability % 32;
 }
 
-/* capabilities(7), "Transformation of capabilities during execve()": root gets what is in the
- * bounding set or inheritable, others keep what is ambient. The image drops what root gains. The
- * exec of the program computes root's anew, so a loss matters only to actions. Others may get one
- * by a file, which with no_new_privs must be one they have. */
+/* capabilities(7), "Transformation of capabilities during execve()": root gets the bounding and the
+ * inheritable capabilities, and others keep the ambient capabilities. The image drops what root
+ * gains. The exec of the program recomputes root's capabilities, so a loss matters only to actions.
+ * Others may get a capability by a file, with no_new_privs only if they have the capability. */
 static IN_CHILD bool keeps_capabilities(struct prepared *prepared, unsigned user)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };

@@ -4,8 +4,8 @@
 
 #include "../action/prepared.h"
 
-/* In the child: true if an exec would change nothing that the actions can see. Stores what the image
- * restores. */
+/* True if an exec would change nothing that the actions can see. Stores what the image restores.
+ * Only the child calls this. */
 bool aspw_image_check(struct prepared *prepared);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The child's part of a command: performs the actions in their order. */
+/* The child performs the actions of a command in their order. */
 #include "perform.h"
 
 #include <syscall/string.h>
@@ -14,8 +14,8 @@
 
 _Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
 
-/* Returns the lowest reserved descriptor from first up, or INT32_MAX. Reserved are the report pipe,
- * and what actions from index on need. */
+/* Returns the lowest reserved descriptor from first up, or INT32_MAX. The library reserves the
+ * report pipe, and the descriptors that actions from index on need. */
 static IN_CHILD int next_reserved(const struct prepared *prepared, size_t index, int first)
 {
 	int lowest = prepared->report_fd >= first ? prepared->report_fd : INT32_MAX;
@@ -33,7 +33,7 @@ static IN_CHILD bool is_reserved(const struct prepared *prepared, size_t index, 
 	return fd >= 0 && next_reserved(prepared, index, fd) == fd;
 }
 
-/* Moves the library's own descriptor off this number: the command needs it. */
+/* Moves the library's own descriptor off a number that the command needs. */
 static IN_CHILD int relocate_reserved(struct prepared *prepared, size_t index, int fd)
 {
 	if (!is_reserved(prepared, index, fd))
@@ -49,7 +49,7 @@ static IN_CHILD int relocate_reserved(struct prepared *prepared, size_t index, i
 	return 0;
 }
 
-/* dup2(2), which also clears FD_CLOEXEC if both numbers are equal. */
+/* Calls dup2(2), but also clears FD_CLOEXEC if both numbers are equal. */
 static IN_CHILD int move_fd(int from, int to)
 {
 	int r = from == to ? (int)psys_fcntl(from, PSYS_F_SETFD, 0) : psys_dup2(from, to);
@@ -113,7 +113,7 @@ static IN_CHILD int set_disposition(int signal, bool ignored)
 	return psys_rt_sigaction(signal, &actions[ignored], NULL, PSYS_SIGSET_SIZE);
 }
 
-/* set NULL: of all signals. */
+/* A set of NULL means all signals. */
 static IN_CHILD int set_dispositions(const struct psys_sigset *set, bool ignored)
 {
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
@@ -138,9 +138,9 @@ static IN_CHILD int join_new_cgroup(const struct control *control, int parent)
 	return aspw_write_text(parent, path, "0");
 }
 
-/* Empties the mask, and resets the signals that servers ignore for themselves: a program that inherited this
- * would not end by SIGTERM, nor by SIGPIPE in a pipeline. If a seccomp filter refuses the reset, the program
- * starts all the same. */
+/* Empties the mask, and resets the signals that servers ignore for themselves: otherwise SIGTERM
+ * might not end the program, nor SIGPIPE a pipeline. If a seccomp filter refuses the reset, the
+ * program starts all the same. */
 static IN_CHILD void reset_signals(struct control *control, const struct prepared *prepared)
 {
 	static const unsigned char usual[] = { PSYS_SIGPIPE, PSYS_SIGXFSZ, PSYS_SIGCHLD,
@@ -159,7 +159,7 @@ static IN_CHILD void reset_signals(struct control *control, const struct prepare
 	set_disposition(prepared->stop_signal, false);
 }
 
-/* Returns how many actions before this index have added an ambient capability that is there. */
+/* Returns how many actions before index have added an ambient capability that is still set. */
 static IN_CHILD size_t added_capabilities(const struct prepared *prepared, size_t index)
 {
 	size_t found = 0;
@@ -190,8 +190,8 @@ static IN_CHILD int set_user(const struct aspawn_action *action)
 	return r;
 }
 
-/* Changes the user. Fails if that drops a capability that an ASPAWN_CAP_AMBIENT has added: the program would
- * lack the capability, and nobody would see an error. */
+/* Changes the user. Fails if the change drops a capability that an ASPAWN_CAP_AMBIENT has added:
+ * the program would lack the capability, and nobody would see an error. */
 static IN_CHILD int become_user(const struct prepared *prepared, size_t index)
 {
 	const size_t added = added_capabilities(prepared, index);
@@ -200,7 +200,7 @@ static IN_CHILD int become_user(const struct prepared *prepared, size_t index)
 	return r >= 0 && added_capabilities(prepared, index) != added ? -PSYS_EPERM : r;
 }
 
-/* Adds a capability to the inheritable set. ASPAWN_CAP_ALL: empties it, and with it the ambient set. */
+/* Adds a capability to the inheritable set. ASPAWN_CAP_ALL empties this set and the ambient set. */
 static IN_CHILD int change_inheritable(int capability)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
@@ -225,7 +225,7 @@ static IN_CHILD int raise_ambient(int capability)
 				  (unsigned long)capability, 0, 0);
 }
 
-/* All: the bounding set ends at the first number that the kernel does not know. */
+/* ASPAWN_CAP_ALL drops all, up to the first number that the kernel does not know. */
 static IN_CHILD int drop_capability(int capability)
 {
 	const bool all = capability == ASPAWN_CAP_ALL;
@@ -240,13 +240,13 @@ static IN_CHILD int drop_capability(int capability)
 static __attribute__((noinline)) IN_CHILD int die_with_parent(int signal, int parent)
 {
 	int r = psys_prctl(PSYS_PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0);
-	int now = current_parent(); /* 0: the parent is in another pid namespace */
+	int now = current_parent(); /* 0 if the parent is in another pid namespace */
 
 	return r < 0 || now == parent || now == 0 ? r : -PSYS_ESRCH;
 }
 
-/* Returns false only if the file is not one of /proc. fstatfs(2) may wait for another machine, so
- * it is called last. */
+/* Returns false only if the file is not in a proc filesystem. fstatfs(2) may wait for another
+ * machine, and comes last. */
 static IN_CHILD bool may_be_of_proc(int fd)
 {
 	enum { PROC_SUPER_MAGIC = 0x9fa0 };
@@ -266,7 +266,7 @@ static IN_CHILD int write_file(const struct control *control, const struct aspaw
 	if (fd < 0 || !action->flags || control->memory >= MEMORY_COPIED || !may_be_of_proc(fd))
 		return aspw_write_and_close(fd, action->u.write.text);
 	psys_close(fd);
-	return -PSYS_EXDEV; /* explained by aspawn_failure_text() */
+	return -PSYS_EXDEV; /* aspawn_failure_text() explains the error */
 }
 
 static IN_CHILD int make_syscall(const struct aspawn_action *action)
@@ -283,8 +283,8 @@ static IN_CHILD int make_syscall(const struct aspawn_action *action)
 	return expected == ASPAWN_EXPECTED_SUCCESS ? 0 : -PSYS_EIO;
 }
 
-/* Returns the action's pipe, or the caller's descriptor that it uses, if this has another number
- * here. used: the caller's number. */
+/* Returns the action's pipe, or the caller's descriptor that the action uses, if the descriptor has
+ * another number here. used is the caller's number. */
 static IN_CHILD const struct child_fd *find_fd(const struct prepared *prepared, size_t index,
 					       int used)
 {
@@ -297,7 +297,7 @@ static IN_CHILD const struct child_fd *find_fd(const struct prepared *prepared, 
 	return NULL;
 }
 
-/* here: for a pipe's action, the number of the child's end. */
+/* For a pipe's action, here is the number of the child's end. */
 static IN_CHILD int perform_one(struct control *control, struct prepared *prepared, size_t index,
 				int here)
 {
@@ -322,7 +322,7 @@ static IN_CHILD int perform_one(struct control *control, struct prepared *prepar
 		return close_from(prepared, index, action->u.only_below.first, false);
 	case ASPAWN_ACTION_CLOEXEC_FROM:
 		return close_from(prepared, index, action->u.cloexec_from.first, true);
-	case ASPAWN_ACTION_SETENV: /* done by the parent, in aspw_make_environment() */
+	case ASPAWN_ACTION_SETENV: /* the parent does this in aspw_make_environment() */
 	case ASPAWN_ACTION_UNSETENV:
 	case ASPAWN_ACTION_CLEARENV:
 		return 0;
@@ -456,9 +456,9 @@ static IN_CHILD void fail_action(struct prepared *prepared, size_t index, int er
 
 /* --- all of it ------------------------------------------------------------------ */
 
-/* Performs the action with the number that its descriptor has here. No action of the caller can
- * name a descriptor of the library. Such a descriptor is relocated when an action takes its number,
- * and closed when no later action uses it. */
+/* Performs the action with the local number of its descriptor. An action of the caller cannot name
+ * a descriptor of the library. The library's descriptor is relocated when an action takes the
+ * number, and closed when no later action uses the descriptor. */
 static IN_CHILD int perform_action(struct control *control, struct prepared *prepared, size_t index)
 {
 	struct aspawn_action *action = &prepared->actions[index];
@@ -472,7 +472,7 @@ static IN_CHILD int perform_action(struct control *control, struct prepared *pre
 	int r = relocate_reserved(prepared, index + 1, replaced);
 	if (r < 0)
 		return r;
-	/* The number was not open: now what was relocated has it. */
+	/* The number was not open: now the relocated descriptor has it. */
 	if (here < 0 && is_reserved(prepared, index, callers))
 		return -PSYS_EBADF;
 	if (uses && here >= 0)
@@ -499,7 +499,8 @@ IN_CHILD int aspw_perform_actions(void *arg, int write_end, void *mask, void *us
 	if (control->files_error)
 		aspw_exit_failed(prepared, control->files_error, NULL);
 	aspw_begin_search(&candidate, prepared);
-	/* The image's exec has cleared it if it gave capabilities, and the helper may have ended. */
+	/* The image's exec clears the signal if it gives capabilities, and a helper may have
+	 * ended. */
 	if (control->plan.dies_with_caller &&
 	    die_with_parent(PSYS_SIGKILL, control->parent) == -PSYS_ESRCH)
 		aspw_exit_failed(prepared, -PSYS_ESRCH, NULL);
@@ -510,7 +511,8 @@ IN_CHILD int aspw_perform_actions(void *arg, int write_end, void *mask, void *us
 		prepared->report->step = step >= 0 ? step : ASPAWN_STEP_STREAMS;
 		prepared->report->kind = step >= 0 ? prepared->actions[i].kind : 0;
 		int r = perform_action(control, prepared, i);
-		/* At the clone it was set for the helper's end: a signal may end it with the caller. */
+		/* The action may have cleared PR_SET_PDEATHSIG of the clone. A signal may end the
+		 * helper with the caller. */
 		if (r >= 0 && control->plan.dies_with_caller &&
 		    aspw_changes_credentials(&prepared->actions[i]))
 			r = die_with_parent(PSYS_SIGKILL, control->parent);

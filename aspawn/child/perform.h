@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The aspawn_fn of commands: arg is the struct control, user_data the struct prepared. Does not
+/* This aspawn_fn gets the struct control in arg, and the struct prepared in user_data. It does not
  * return. */
 int aspw_perform_actions(void *arg, int write_end, void *mask, void *user_data, size_t length);
 

@@ -4,15 +4,15 @@
 #
 #	aspawn-image.sh FILE COMPILER [OPTION...]
 #
-# COMPILER may be several words ("ccache gcc"). OPTIONs may be all those of a program: the image gets
-# those that choose an architecture or a linker. Fails, and leaves no FILE, if the compiler cannot link
-# a static program without a libc; a library without the image copies memory instead.
+# COMPILER may be several words ("ccache gcc"). OPTIONs may be all options of a program: the image
+# gets the options that choose an architecture or a linker. The script fails, and leaves no FILE, if
+# the compiler cannot link a static program without a libc: the library then copies memory instead.
 set -eu
 here=$(dirname "$0")
 image=$1
 shift
 
-taken=all # of the words that are no option
+taken=all # takes words that are no option: all, one, or none
 for word; do
 	shift
 	case $word in
@@ -25,14 +25,14 @@ for word; do
 	set -- "$@" "$word"
 done
 
-# n64 has no other calls.
+# The n64 ABI has only position-independent calls.
 if "$@" -w -dM -E -x c /dev/null | grep -q '_MIPS_SIM _ABI64'; then position=-fPIE; else position=-fno-pic; fi
 
-# For size gcc calls functions of it on some architectures.
+# To save space gcc calls functions of libgcc on some architectures.
 libgcc=$("$@" -print-libgcc-file-name)
 [ -e "$libgcc" ] || libgcc=
 
-if [ -e "$here/aspawn-image.c" ]; then # of the amalgamation
+if [ -e "$here/aspawn-image.c" ]; then # the amalgamation has these files
 	set -- "$@" "$here/aspawn-image.c" "$here/aspawn-image.S" -Wl,-T,"$here/aspawn-image.ld"
 else
 	tree=$here/../../..

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program image.h describes: one unit with the library's sources, so that each action is
- * implemented once. */
+/* image.h describes this program. The library's sources are in the same unit, and implement each
+ * action once. */
 #include "../perform.c"
 #include "../execute.c"
 #include "../../action/action_info.c"
@@ -11,7 +11,7 @@
 #include "../../../syscall/string.c"
 #include "../image.h"
 
-/* Compilers call these without being asked. */
+/* Compilers call these functions unasked. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 void *memcpy(void *restrict to, const void *restrict from, size_t length)
 {
@@ -75,8 +75,8 @@ static void set_cloexec(const struct image_data *image)
 		psys_fcntl(image->kept[i], PSYS_F_SETFD, PSYS_FD_CLOEXEC);
 }
 
-/* The exec of root has given all capabilities of the bounding set, and may have taken some that no
- * action needs. */
+/* The exec of root has given all capabilities of the bounding set, and may have taken capabilities
+ * that no action needs. */
 static void restore_capabilities(const struct prepared *prepared)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
@@ -94,7 +94,7 @@ static void restore_capabilities(const struct prepared *prepared)
 
 /* --- the file ------------------------------------------------------------------- */
 
-/* Returns -1 unless it is a number. */
+/* Returns -1 unless the text is a number. */
 static int64_t number_of(const char *text)
 {
 	const int64_t number = text ? (int64_t)aspw_read_number(&text) : -1;
@@ -102,7 +102,7 @@ static int64_t number_of(const char *text)
 	return !text || *text ? -1 : number;
 }
 
-/* Returns NULL if it is not a command of this library. */
+/* Returns NULL if the file has no command of this library. */
 static struct prepared *map_command(int fd, int64_t size)
 {
 	if (size <= (int64_t)(sizeof(struct prepared) + sizeof(struct control)))
