@@ -21,8 +21,8 @@ struct action_info {
 	 * AT_FDCWD. */
 	unsigned char uses;
 	unsigned char replaces; /* a descriptor that the action replaces or closes */
-	unsigned char begins; /* the first descriptor that the action closes, at once or at the exec */
-	unsigned char paths; /* how many strings are paths, from the first on */
+	unsigned char begins;   /* the first descriptor to close, at once or at the exec */
+	unsigned char paths;    /* how many strings are paths, from the first on */
 	unsigned char strings[MOST_STRINGS];
 	unsigned char array;   /* a pointer to an array */
 	unsigned char count;   /* the number of elements, a size_t, or 0 for an array of one */

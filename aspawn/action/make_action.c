@@ -14,7 +14,7 @@ static __attribute__((noinline)) IN_ANY void begin_action(struct aspawn_action *
 	action->kind = kind;
 }
 
-/* MAKERn(KIND, name, type of the first member, its name, ...): a function of n members. */
+/* MAKERn(KIND, name, type of the first member, its name, ...) defines a function of n members. */
 #define SET(name, member) action->u.name.member = member;
 #define MAKER(KIND, name, parameters, assignments)          \
 	IN_ANY void aspawn_action_##name parameters         \

@@ -19,34 +19,34 @@ enum {
 
 /* The image needs this beside the command, as image.h says. */
 struct image_data {
-	uint32_t build;  /* ASPAWN_IMAGE_BUILD of the library, which that of the image must be */
-	void *origin;    /* the address of the prepared command, for which its pointers are */
-	size_t size;     /* bytes from there to the end of struct control */
-	bool filtered;   /* seccomp(2) */
-	int personality; /* of the child before the exec, if not filtered */
-	struct psys_cap_user_data capabilities[2]; /* of the child before the exec */
+	uint32_t build;  /* the image must have the library's ASPAWN_IMAGE_BUILD */
+	void *origin;    /* the address of the prepared command, where its pointers are valid */
+	size_t size;     /* bytes from origin to the end of struct control */
+	bool filtered;   /* the child has filters of seccomp(2) */
+	int personality; /* before the exec, if the child is not filtered */
+	struct psys_cap_user_data capabilities[2]; /* the child's sets before the exec */
 	char name[16];                             /* comm: prctl(2), PR_SET_NAME */
-	int *kept; /* descriptors that the exec shall not close, to be FD_CLOEXEC again */
+	int *kept; /* descriptors to keep open at the exec, and to make FD_CLOEXEC again */
 	size_t kept_count;
 };
 
 struct prepared {
 	uint64_t flags;
-	int stop_signal; /* as the command has it */
+	int stop_signal; /* the number in the command */
 	const char *file;
 	const char *path; /* search path, or NULL for the default */
 	char *const *argv, *const *envp;
 	struct aspawn_action *actions;
 	size_t count;
 	int library_count;    /* the first library_count actions are the library's */
-	struct child_fd *fds; /* that the child needs for actions: at most one each */
+	struct child_fd *fds; /* the child needs these for actions: at most one for each */
 	size_t fd_count;
-	unsigned *replaced; /* for struct callers: a table of a power of two slots */
+	unsigned *replaced; /* a table for struct callers, with a power of two slots */
 	size_t replaced_slots;
 	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG, or 0 */
-	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone may do, or NULL */
+	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone may do */
 
-	struct cgroup_wish new_cgroup; /* of an ASPAWN_NEW_CGROUP */
+	struct cgroup_wish new_cgroup; /* for an ASPAWN_NEW_CGROUP */
 	struct image_data image;
 
 	/* The child calls this after all actions, unless NULL. The image does not have the

@@ -39,7 +39,7 @@ static const struct {
 
 static IN_ANY unsigned class_of_number(unsigned number)
 {
-	if (number >> 30) /* another ABI's */
+	if (number >> 30) /* a number of another ABI */
 		return CALL_REFUSED;
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
 		if (classes[i].number == number)
@@ -47,7 +47,7 @@ static IN_ANY unsigned class_of_number(unsigned number)
 	return CALL_IMAGE;
 }
 
-/* The kernel reads these arguments as 32 bits, except PTRACE_TRACEME, which it then does not know. */
+/* The kernel reads 32 bits of these arguments. A ptrace(2) request with other high bits fails. */
 IN_ANY enum syscall_class aspw_syscall_class(const struct aspawn_action *action)
 {
 	const unsigned number = (unsigned)action->u.syscall.number - PSYS_NUMBER_BASE;

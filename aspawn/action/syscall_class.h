@@ -4,7 +4,7 @@
 
 #include <aspawn/action.h>
 
-/* Where the child makes the call of an ASPAWN_SYSCALL, as syscall_classes.h says */
+/* where the child makes the call of an ASPAWN_SYSCALL (syscall_classes.h) */
 enum syscall_class { CALL_IMAGE, CALL_SHARED, CALL_REFUSED };
 enum syscall_class aspw_syscall_class(const struct aspawn_action *action);
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The class of each call in include/syscall/table.h, for ASPAWN_SYSCALL:
+ * For ASPAWN_SYSCALL each call in include/syscall/table.h has a class:
  *
- *   SHARED       by the child while it shares the caller's memory. The call changes the child alone,
- *                or what a call of the caller's would change as well. It does not store to memory, map
- *                it, or register it with the kernel; it makes no process and no thread; and it
- *                changes no user, group or capability.
- *   BY_ARGUMENT  SHARED with the arguments of the list at the end, otherwise IMAGE
- *   IMAGE        by the image, or in a copy of the memory: [copy]. So is what is not listed.
- *   REFUSED      not at all: the call ends or replaces the child, makes another, takes a descriptor or
- *                the signal mask from the library, or is undone by the exec.
+ *   SHARED       The child makes the call while it shares the caller's memory. The call changes the
+ *                child alone, or what a call of the caller would change as well. It does not store
+ *                to memory, map it, or register it with the kernel. It makes no process and no
+ *                thread, and changes no user, group or capability.
+ *   BY_ARGUMENT  The call is SHARED with the arguments of the list at the end, otherwise IMAGE.
+ *   IMAGE        The call is made by the image, or in a copy of the memory: [copy]. A call that is
+ *                not listed has this class too.
+ *   REFUSED      No child makes the call: it ends or replaces the child, makes another, takes a
+ *                descriptor or the signal mask from the library, or the exec undoes it.
  *
- * Includers define these macros, and ARGUMENT; there is no include guard. IMAGE names may be missing
- * on an architecture, others are within #ifdef. A check compares this file with table.h.
+ * Includers define these macros, and ARGUMENT; there is no include guard. IMAGE names may be
+ * missing on an architecture, others are within #ifdef. A check compares this file with table.h.
  */
 /* clang-format off */
 
@@ -230,7 +231,7 @@ REFUSED(execv)
 REFUSED(syscall)
 #endif
 
-/* ARGUMENT(class, name, place, value): of the calls that are BY_ARGUMENT */
+/* for calls that are BY_ARGUMENT: ARGUMENT(class, name, place, value) */
 ARGUMENT(SHARED, prctl, 0, PSYS_PR_SET_PDEATHSIG)
 ARGUMENT(SHARED, prctl, 0, PSYS_PR_SET_NAME)
 ARGUMENT(SHARED, prctl, 0, PSYS_PR_CAPBSET_READ)
