@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper or host of private children is killed, held up or special. */
+/* The helper or caller of private children is killed, held up or special. */
 #include "held.h"
 #include "private.h"
 
@@ -29,7 +29,8 @@ TEST(the_helper_ends_if_its_host_is_killed)
 	gate_wait(&shared[2]);
 	CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
 	CHECK_EQUAL(psys_wait4(host, &status, 0, NULL), host);
-	/* The helper is this process's, an ordinary child, and then the private one. */
+	/* This process is the subreaper: it inherits the helper, which wait(2) finds as an ordinary
+	 * child, and then the private child. */
 	if (reaped_by_kernel) {
 		sleep_until_gone(shared[0]);
 	} else {
@@ -101,9 +102,9 @@ static void check_memory_is_free(struct left left)
 		CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
 	}
 	CHECK_EQUAL(reap(host), left.exits ? 0 : 128 + PSYS_SIGKILL);
-	CHECK_EQUAL(psys_flock(fd, PSYS_LOCK_EX), 0); /* waits for it */
+	CHECK_EQUAL(psys_flock(fd, PSYS_LOCK_EX), 0); /* waits until the memory is free */
 	psys_close(fd);
-	/* The helper is this process's, and when it has ended the child is. */
+	/* This process is the subreaper: it inherits the helper, and then the child. */
 	CHECK_EQUAL(psys_kill(left.shared[0], PSYS_SIGKILL), 0);
 	while ((pid = psys_wait4(-1, &status, PSYS___WALL, NULL)) > 0)
 		if (pid == left.shared[0])
@@ -111,7 +112,7 @@ static void check_memory_is_free(struct left left)
 	CHECK_EQUAL(killed, PSYS_SIGKILL);
 }
 
-/* A helper has the memory of its host. */
+/* A helper has the memory of its caller. */
 TEST(the_memory_of_a_host_is_free_at_its_end_whatever_its_child_does)
 {
 	const int pidfd = psys_pidfd_open(psys_getpid(), 0);
@@ -150,7 +151,7 @@ TEST(pdeathsig_of_a_private_child_follows_the_helper)
 	run_under_reaper(kills_the_helper_of_one_with_pdeathsig, NULL);
 }
 
-/* The child goes to init, or to this process as a subreaper. */
+/* The child goes to init, or to this process if it is a subreaper. */
 struct killed {
 	uint64_t flags;
 	bool is_subreaper;
@@ -216,7 +217,7 @@ static ASPAWN_CHILD int stores_parent(void *to)
 	return 0;
 }
 
-/* It goes on after that, and has no time for output once it has ended. */
+/* The call goes on without the helper. After the child's end it has no time for output. */
 static void communicates_without_the_helper(const void *arg)
 {
 	struct self self;
@@ -257,7 +258,7 @@ static int kills_after_a_moment(void *pid)
 	return psys_kill(*(int *)pid, PSYS_SIGKILL);
 }
 
-/* The caller may not sleep for a time: that would have an end. */
+/* The caller may not sleep for a limited time, which would have an end. */
 static void waits_without_the_helper(const void *arg)
 {
 	struct aspawn_child child;
@@ -289,7 +290,7 @@ struct ending {
 	int pid, reached, go;
 };
 
-/* The child and then its helper. */
+/* Ends the child, waits for the helper's end, and opens the gate. */
 static int ends_them(void *arg)
 {
 	struct ending *ending = arg;
@@ -318,9 +319,9 @@ TEST(an_end_is_seen_that_comes_while_one_looks)
 	check_ends(&ending.child, PSYS_SIGKILL);
 }
 
-/* --- hosts of other kinds ----------------------------------------------------------- */
+/* --- callers of other kinds --------------------------------------------------------- */
 
-/* A host with a private child has executed this program. The argument is the child's pid. */
+/* A caller with a private child has executed this program. The argument is the child's pid. */
 ROLE(finds_no_private_child)
 {
 	int pid = 0, status;
@@ -330,14 +331,14 @@ ROLE(finds_no_private_child)
 		pid = pid * 10 + (*at - '0');
 	set_handler(PSYS_SIGCHLD, on_sigchld);
 	unblock_sigchld();
-	if (psys_kill(pid, 0) < 0) /* it lives */
+	if (psys_kill(pid, 0) < 0) /* the child lives */
 		return 1;
 	check_unseen(pid);
 	CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
-	sleep_until_gone(pid); /* its helper has reaped it */
+	sleep_until_gone(pid); /* the child's helper has reaped it */
 	check_unseen(pid);
-	/* The helper: nothing is left of it if the kernel reaps it. Otherwise its end raises SIGCHLD
-	 * in a program that has not made it. */
+	/* If the kernel reaps the helper, nothing is left of it. Otherwise the helper's end raises
+	 * SIGCHLD in a program that has not made the helper. */
 	const int helpers = psys_wait4(-1, &status, PSYS___WALL, NULL) > 0;
 	return sigchlds == helpers ? 7 : 2;
 }
@@ -388,7 +389,7 @@ TEST(pid_1_can_have_private_children)
 	CHECK_EQUAL(run_as_pid_1(as_pid_1), 0);
 }
 
-/* A copy of the host knows nothing of the child, and does not touch it. */
+/* A forked copy of the caller has no information about the child, and does not touch the child. */
 TEST(a_forked_host_knows_no_private_child)
 {
 	static struct aspawn_pool pool;
@@ -417,7 +418,7 @@ TEST(a_forked_host_knows_no_private_child)
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
-/* The thread that has spawned ends; the helper is the process's. */
+/* The thread that has spawned ends. The helper belongs to the process, and lives on. */
 static int spawns_and_ends(void *child)
 {
 	start_helped(child, 0, NULL);
@@ -437,11 +438,11 @@ TEST(a_private_child_outlives_the_thread_that_spawned_it)
 	sleep_ms(50);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, &usage, LONG), 0);
-	CHECK(usage.ru_minflt > 0); /* which the helper alone can know */
+	CHECK(usage.ru_minflt > 0); /* only the helper can know this */
 	check_nothing_is_left();
 }
 
-/* --- held up before it has told --------------------------------------------------------- */
+/* --- held up before the helper has reported --------------------------------------------- */
 
 /* The caller waits for the helper, which has the caller's descriptors. */
 TEST(signals_are_handled_while_a_helper_is_held_up)
