@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the drop-ins follow the standard or promise more, and a glibc does not. */
+/* Here the drop-ins follow the standard or promise more, and a glibc does not. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "../suite/filter.h"
 #include "../suite/sanitizer.h"
 
-/* A negative descriptor is rejected at once, another closed one by fchdir(). */
+/* The drop-in rejects a negative descriptor at once. fchdir() rejects another closed descriptor. */
 TEST(addfchdir_rejects_negative_descriptors)
 {
 	char *const argv[] = { "true", NULL };
@@ -28,7 +28,7 @@ TEST(addfchdir_rejects_negative_descriptors)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* A newer libc may have more flags: a spawn that ignored one would be wrong. */
+/* A newer libc may have more flags: a spawn that ignored an unknown flag would be wrong. */
 TEST(posix_spawn_rejects_unknown_flags)
 {
 	char *const argv[] = { "true", NULL };
@@ -71,14 +71,14 @@ TEST(system_is_minus_one_if_no_process_can_be_made)
 		CHECK_EQUAL(system(i ? "/bin/true" : "exit 3"), -1);
 		CHECK_EQUAL(errno, EAGAIN);
 		if (HAS_ASAN)
-			continue; /* its popen() is the libc's */
+			continue; /* with ASan popen() is the libc's */
 		errno = 0;
 		CHECK(!popen(i ? "/bin/true" : "exit 3", "r"));
 		CHECK_EQUAL(errno, EAGAIN);
 	}
 }
 
-/* Where the child reports by a pipe. */
+/* The child reports by a pipe here. */
 TEST(system_is_minus_one_without_a_descriptor_for_its_pipe)
 {
 	struct rlimit none = { 0, 0 };
@@ -125,7 +125,7 @@ static struct psys_sigset mask_now(void)
 	return mask;
 }
 
-/* The old mask is not known then, so no call may use it. */
+/* The old mask is then unknown, so no call may use it. */
 TEST(calls_fail_if_signals_cannot_be_blocked)
 {
 	const struct psys_sigset before = mask_now();
@@ -137,7 +137,7 @@ TEST(calls_fail_if_signals_cannot_be_blocked)
 	for (int i = 0; i < 4; i++) {
 		const char *command = i % 2 ? "/bin/true" : "exit 0";
 		if (i == 2)
-			filter_refuse(PSYS_NR_rt_sigprocmask, PSYS_EPERM); /* and all others */
+			filter_refuse(PSYS_NR_rt_sigprocmask, PSYS_EPERM); /* all others too */
 		leave_ones_on_the_stack();
 		errno = 0;
 		int r = system(command);
@@ -146,7 +146,7 @@ TEST(calls_fail_if_signals_cannot_be_blocked)
 		CHECK(signal(SIGINT, SIG_DFL) == SIG_DFL);
 		leave_ones_on_the_stack();
 		if (HAS_ASAN)
-			continue; /* its popen() is the libc's */
+			continue; /* with ASan popen() is the libc's */
 		errno = 0;
 		FILE *file = popen(command, "r");
 		CHECK(!file && errno == EPERM);
@@ -155,7 +155,7 @@ TEST(calls_fail_if_signals_cannot_be_blocked)
 	CHECK_EQUAL(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ), EPERM);
 }
 
-/* The handler makes ENOSYS of it: then there is another way. */
+/* The handler turns the call into ENOSYS: then the library tries another clone. */
 TEST(a_filter_that_traps_clone3_does_not_kill_the_caller)
 {
 	char *const argv[] = { "true", NULL };
@@ -187,8 +187,8 @@ TEST(popen_fails_without_a_shell)
 	CHECK_EQUAL(errno, ENOENT);
 }
 
-/* Also beside a stream that fclose() has closed, and with output that nobody has read, where fclose() of a
-   glibc newer than 2.41 leaves ESPIPE. */
+/* errno also stays beside a stream that fclose() has closed, and with output that nobody has read.
+ * In the latter case fclose() of a glibc newer than 2.41 leaves ESPIPE. */
 TEST(popen_and_pclose_keep_errno_on_success)
 {
 	static const char *const commands[] = { "printenv PATH NONE",
@@ -209,7 +209,7 @@ TEST(popen_and_pclose_keep_errno_on_success)
 	}
 }
 
-/* Returned errors are all that there are; a signal may interrupt a wait. */
+/* The spawn returns all its errors, and does not store them. A signal may interrupt a wait. */
 TEST(posix_spawn_keeps_errno_on_success)
 {
 	char *const argv[] = { "sh", "-c", "exit 3", NULL };
@@ -254,7 +254,7 @@ TEST(interrupted_waits_keep_errno)
 	CHECK_EQUAL(system(command), 3 << 8);
 	CHECK_EQUAL(errno, E2BIG);
 	if (HAS_ASAN)
-		return; /* its popen() is the libc's */
+		return; /* with ASan popen() is the libc's */
 	FILE *file = popen(command, "r");
 	CHECK(file);
 	CHECK_EQUAL(pclose(file), 3 << 8);

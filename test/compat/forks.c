@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork() by another thread or a signal handler, at the worst moments of a call. */
+/* Another thread or a signal handler calls fork() at the worst moments of a call. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ static void stay(int tid)
 	sleep_ms(20);
 }
 
-/* A stack that is too large to be kept. */
+/* The stack of this spawn is too large to be kept. */
 static void *spawn_with_many_actions(void *arg)
 {
 	posix_spawn_file_actions_t actions;

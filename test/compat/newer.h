@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of the drop-ins that not every libc declares. */
+/* Not every libc declares these functions of the drop-ins. */
 #ifndef NEWER_H
 #define NEWER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* popen_noshell(), as existing programs call it. */
+/* Existing programs call popen_noshell() like this. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static void check_reads_in(const char *file, int line, FILE *stream, const char 
 }
 #define CHECK_READS(stream, expected) check_reads_in(__FILE__, __LINE__, stream, expected, &arg)
 
-/* As of fdopen(): a program may read wide characters. */
+/* A program may read wide characters, as from a stream of fdopen(). */
 TEST(noshells_stream_has_no_orientation)
 {
 	struct popen_noshell_pass_to_pclose arg;
@@ -51,7 +51,7 @@ TEST(noshell_reads)
 	struct popen_noshell_pass_to_pclose arg;
 
 	CHECK_READS(popen_noshell("echo", words, "r", &arg, 0), "some words $HOME \n");
-	CHECK_READS(popen_noshell("cat", input, "r", &arg, 0), ""); /* of /dev/null */
+	CHECK_READS(popen_noshell("cat", input, "r", &arg, 0), ""); /* from /dev/null */
 	FILE *file = popen_noshell("sh", (const char *const[]){ "sh", "-c", "exit 5", NULL }, "r",
 				   &arg, 0);
 	CHECK(file == arg.fp && arg.pid > 0);
@@ -60,7 +60,7 @@ TEST(noshell_reads)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* All modes read, write and reject the same, except that POSIX_SPAWN returns the error of the exec. */
+/* All modes read, write and reject the same. Only POSIX_SPAWN returns the error of the exec. */
 TEST(noshell_behaves_the_same_in_each_mode)
 {
 	static const char *const none[] = { "no-such-program", NULL };
@@ -144,7 +144,7 @@ static int run_filter(void *arg)
 	return 4;
 }
 
-/* Deeper than a stack of the pool. */
+/* The function needs more stack than a stack of the pool has. */
 static int return_status(void *arg)
 {
 	volatile char frame[4 << 20];
@@ -154,7 +154,7 @@ static int return_status(void *arg)
 		frame[i] = 1;
 	execv("/no such file", (char *[]){ NULL });
 	if (memory_is_shared())
-		filter->status++; /* shared memory: the caller sees it */
+		filter->status++; /* the caller sees this, as memory is shared */
 	return 6 + frame[0];
 }
 
@@ -271,7 +271,7 @@ TEST(noshell_splits_command_lines)
 	CHECK_EQUAL(pclose_noshell(&arg), 0);
 }
 
-/* With each combination of closed standard streams. */
+/* Tries each combination of closed standard streams. */
 TEST(noshell_works_without_standard_streams)
 {
 	char text[64];
@@ -297,7 +297,7 @@ TEST(noshell_works_without_standard_streams)
 	}
 }
 
-/* More children than scratch memory and stacks are kept. */
+/* There are more children than the library keeps scratch memory and stacks. */
 TEST(noshell_runs_many_at_once)
 {
 	enum { count = 60 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The drop-in of posix_spawn(): fallbacks, and behaviour beyond the libc's. */
+/* Tests the drop-in of posix_spawn(): fallbacks, and behaviour beyond the libc's. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -143,7 +143,7 @@ TEST_SECONDS(more_threads_than_stacks_may_spawn, 60)
 		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
 }
 
-/* Children that wait within posix_spawn() until let_in() opens the other end. */
+/* These children wait within posix_spawn() until let_in() opens the other end. */
 static char fifo[64];
 
 static void make_fifo(posix_spawn_file_actions_t *actions)
@@ -207,11 +207,11 @@ static void check_a_stack_is_kept(void)
 	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ), 0);
 	CHECK_EQUAL(setrlimit(RLIMIT_AS, &nothing_more), 0);
 	CHECK_EQUAL(posix_spawn(&pid, "/no such file", NULL, NULL, argv, environ),
-		    ENOENT); /* not ENOMEM */
+		    ENOENT); /* the error is not ENOMEM */
 }
 
-/* All stacks are in use when the process forks. The children on them are the parent's, so the forked
- * process can use all its copies. */
+/* All stacks are in use when the process forks. The children on the stacks are the parent's, so the
+ * forked process can use all its copies of the stacks. */
 static void check_a_fork_takes_its_stacks_back(void)
 {
 	enum { count = 16 };
@@ -222,7 +222,7 @@ static void check_a_fork_takes_its_stacks_back(void)
 	make_fifo(&actions);
 	for (int i = 0; i < count; i++)
 		CHECK_EQUAL(pthread_create(&threads[i], NULL, spawn_through_fifo, &actions), 0);
-	usleep(200000); /* likely all are in open(2); otherwise the test shows less */
+	usleep(200000); /* by now probably all are in open(2); otherwise the test shows less */
 	pid_t pid = fork();
 	if (pid == 0) {
 		check_a_stack_is_kept();
@@ -244,14 +244,14 @@ TEST(a_forked_process_may_use_all_stacks)
 	check_a_fork_takes_its_stacks_back();
 }
 
-/* The copies of the stacks are busy then. */
+/* The copies of the stacks are busy without MADV_WIPEONFORK. */
 TEST(a_forked_process_may_use_all_stacks_without_wipeonfork)
 {
 	filter_refuse(PSYS_NR_madvise, PSYS_EINVAL);
 	check_a_fork_takes_its_stacks_back();
 }
 
-/* Cancelled at any instruction: never within the call, which would lose the child. */
+/* Cancels at any instruction, but never within the call: the child would be lost. */
 static int spawned;
 
 static void *spawn_for_ever(void *arg)
@@ -286,7 +286,7 @@ TEST_SECONDS(cancellation_does_not_interrupt_posix_spawn, 60)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-/* The spawn must share memory: this process is not allowed to copy it. */
+/* The spawn must share memory: this process may not copy its memory. */
 TEST(resetids_without_a_difference_copies_no_memory)
 {
 	posix_spawnattr_t attr;
@@ -324,7 +324,7 @@ TEST(pidfd_spawn_returns_a_pidfd)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* On an old kernel, before the program runs: its last act would be seen. */
+/* On an old kernel the call fails before the program runs, whose last act would be seen. */
 TEST(pidfd_spawn_starts_nothing_where_no_wait_takes_a_pidfd)
 {
 	char file[] = "/tmp/aspawn-compat-XXXXXX", *const remove[] = { "rm", file, NULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gives random file actions and attributes to posix_spawn() of this library and of the libc: the
- * error, or what the program observes, must be the same.
+ * Gives random file actions and attributes to posix_spawn() of this library and of the libc. Either
+ * the error, or what the program observes, must be the same.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -72,7 +72,7 @@ static struct library libcs(void)
 static char workdir[] = "/tmp/aspawn-lists-XXXXXX";
 static char report[64];
 
-/* Opens the file as this number, clear of the harness's descriptors. */
+/* Opens the file with this number, which the harness does not use. */
 static void hold(int number, const char *path, int flags)
 {
 	int fd = open(path, flags);
@@ -172,7 +172,7 @@ ROLE(finds)
 
 /* --- requests -------------------------------------------------------------------- */
 
-static char request[1024]; /* in words, for the report of a difference */
+static char request[1024]; /* the request in words, for the report of a difference */
 
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
@@ -273,7 +273,7 @@ static void set_any(posix_spawnattr_t *attributes)
 	    param.sched_priority);
 }
 
-/* The errors of the functions in their order, and the result of the spawn. */
+/* Holds the errors of the functions in their order, and the result of the spawn. */
 struct outcome {
 	int errors[16];
 	int error, status;
@@ -324,7 +324,7 @@ static void handler(int signal)
 	(void)signal;
 }
 
-/* FUZZ_LINES for more. */
+/* FUZZ_LINES sets another number of lists. */
 TEST_SECONDS(random_lists_equal_the_libcs_results, 3600)
 {
 	static struct outcome first, second;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which commands go to a shell. The drop-in's result of a command line must equal that of dash, and
- * if no shell was used also that of bash.
+ * Tests which commands go to a shell. The drop-in's result of a command line must equal dash's
+ * result, and if no shell was used also bash's result.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -85,7 +85,7 @@ static void compare_all(const char *command)
 		compare(command, BASH);
 }
 
-/* The working directory: it has some programs, and PATH names nothing else. */
+/* The working directory has some programs, and PATH names nothing else. */
 static char directory[] = "/tmp/aspawn-shell-XXXXXX";
 
 static void make_file(const char *name, const char *text, mode_t mode)
@@ -158,7 +158,7 @@ TEST_SECONDS(commands_equal_the_shells_results, 60)
 		{ "script a b", true }, /* ENOEXEC: the shell interprets the script */
 		{ "./bin/script a", true },
 		{ "broken", true },
-		/* nothing at all */
+		/* empty commands */
 		{ "", false },
 		{ " \t ", false },
 		/* expansions */
@@ -394,7 +394,7 @@ TEST_SECONDS(variables_equal_the_shells_results, 60)
 	CHECK_EQUAL(pclose(list), 0);
 	make_directory();
 	for (int i = 0; i < count; i++) {
-		/* Documented as different, or compared elsewhere. */
+		/* These are documented as different, or compared elsewhere. */
 		if (!strcmp(names[i], "_") || !strcmp(names[i], "SHLVL") ||
 		    !strcmp(names[i], "PATH") || !strcmp(names[i], "PWD"))
 			continue;
@@ -413,7 +413,7 @@ TEST_SECONDS(variables_equal_the_shells_results, 60)
 	remove_directory();
 }
 
-/* A shell passes only the last one on, and uses it to search. */
+/* A shell passes only the last duplicate on, and uses the last PATH to search. */
 TEST(duplicate_variables_go_to_the_shell)
 {
 	static char path[64], path_again[64], pwd[64];
@@ -443,7 +443,7 @@ TEST(duplicate_variables_go_to_the_shell)
 		compare_all("printenv A");
 	}
 
-	/* More variables than the limit. */
+	/* There are more variables than the limit. */
 	for (int i = 0; i < 513; i++) {
 		snprintf(numbered[i], sizeof numbered[i], "NAME%d=%d", i, i);
 		many[i] = numbered[i];
@@ -544,8 +544,8 @@ TEST_SECONDS(forked_children_may_call_popen_and_system, 60)
 		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
 }
 
-/* Random lines of words, blanks and special characters, except for commands that run at the same
- * time, whose result differs in each run. FUZZ_LINES for more. */
+/* Makes random lines of words, blanks and special characters. Lines whose commands run at the same
+ * time are left out, as their result differs in each run. FUZZ_LINES sets the number of lines. */
 TEST_SECONDS(random_commands_equal_the_shells_results, 3600)
 {
 	static const char *const parts[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the standard and the manual require of posix_spawn(), by the libc's interface only. Runs with
- * the libc itself, and with the drop-in linked and preloaded. So do the other files whose names begin
- * with standard_.
+ * Tests what the standard and the manual require of posix_spawn(), only by the libc's interface. It
+ * runs with the libc itself, and with the drop-in linked and preloaded. The other files whose names
+ * begin with standard_ run in the same ways.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -104,7 +104,7 @@ TEST(too_many_arguments_are_e2big)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	if (psys_getenv(environ, "SUITE_EMULATOR"))
 		return;                             /* the emulator has limits of its own */
-	struct rlimit limit = { 1 << 20, 1 << 20 }; /* a quarter of it is for arguments */
+	struct rlimit limit = { 1 << 20, 1 << 20 }; /* arguments may have a quarter of the stack */
 	CHECK_EQUAL(setrlimit(RLIMIT_STACK, &limit), 0);
 	pid = -5;
 	CHECK_EQUAL(posix_spawnp(&pid, "true", NULL, NULL, argv, environ), E2BIG);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the standard and the manual require of the file actions of posix_spawn(). */
+/* Tests what the standard and the manual require of the file actions of posix_spawn(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -138,7 +138,7 @@ TEST(addclosefrom_closes_higher_descriptors)
 	CHECK_EQUAL(posix_spawn_file_actions_adddup2(&actions, 1, 5), 0);
 	CHECK_EQUAL(posix_spawn_file_actions_addclosefrom_np(&actions, 6), 0);
 	CHECK_EQUAL(posix_spawn_file_actions_adddup2(&actions, 2, 12), 0);
-	/* Not by run_script(), whose pipe would be closed. */
+	/* Do not use run_script(): its pipe would be closed. */
 	pid_t pid;
 	int status;
 	char *argv[] = {
@@ -203,7 +203,7 @@ TEST(a_relative_path_begins_in_the_new_directory)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* In a session of its own, with a controlling terminal. */
+/* The test has its own session, with a controlling terminal. */
 TEST(addtcsetpgrp_sets_the_foreground_group)
 {
 	file_actions actions;
@@ -248,7 +248,7 @@ TEST(a_list_may_be_reused_and_long)
 	}
 	posix_spawn_file_actions_destroy(&actions);
 
-	/* One action for each possible descriptor. */
+	/* Adds an action for each possible descriptor. */
 	posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < scaled(200000); i++)
 		CHECK_EQUAL(posix_spawn_file_actions_addclose(&actions, 3 + i % 1000), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the standard and the manual require of the attributes of posix_spawn(). */
+/* Tests what the standard and the manual require of the attributes of posix_spawn(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -25,7 +25,7 @@ TEST(setpgroup_and_setsid)
 	CHECK_SAYS(session, "member\n", NULL, &attr);
 	posix_spawnattr_setpgroup(&attr, getpgrp());
 	CHECK_SAYS(group, "member\n", NULL, &attr);
-	posix_spawnattr_setpgroup(&attr, 0x3fffffff); /* no such group */
+	posix_spawnattr_setpgroup(&attr, 0x3fffffff); /* the group does not exist */
 	CHECK_FAILS(EPERM, "/bin/sh", NULL, &attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID);
 	CHECK_SAYS(session, "leader\n", NULL, &attr);
@@ -42,7 +42,7 @@ TEST(setsigmask_sets_the_mask)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_SETMASK, &set, NULL);
-	CHECK_WRITES(argv, "SigBlk:\t0000000000000200\n", NULL); /* the caller's */
+	CHECK_WRITES(argv, "SigBlk:\t0000000000000200\n", NULL); /* the caller's mask */
 	posix_spawnattr_init(&attr);
 	CHECK_WRITES(argv, "SigBlk:\t0000000000000200\n", &attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
@@ -79,7 +79,7 @@ TEST(setsigdef_resets_signals)
 	CHECK_EQUAL(run_script(script, text, sizeof text, NULL, &attr, environ), SIGUSR2);
 	signal(SIGUSR1, handle);
 	CHECK_EQUAL(run_script(script, text, sizeof text, NULL, NULL, environ), SIGUSR1);
-	sigfillset(&set); /* SIGKILL and SIGSTOP too */
+	sigfillset(&set); /* the set has SIGKILL and SIGSTOP too */
 	posix_spawnattr_setsigdefault(&attr, &set);
 	CHECK_EQUAL(run_script(script, text, sizeof text, NULL, &attr, environ), SIGUSR1);
 	CHECK_EQUAL(handled, 0);

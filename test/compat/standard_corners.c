@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* posix_spawn(), popen() and system() in unusual places. */
+/* Calls posix_spawn(), popen() and system() in unusual places. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -40,7 +40,7 @@ static void *call_all(void *right)
 	return NULL;
 }
 
-/* The smallest stack that glibc allows; musl allows 2 KiB, with which its own functions overflow. */
+/* glibc allows no smaller stack. musl allows 2 KiB, on which its own functions overflow. */
 TEST(calls_work_on_a_stack_of_16_kib)
 {
 	const long least = sysconf(_SC_THREAD_STACK_MIN);

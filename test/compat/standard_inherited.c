@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the standard requires of inheritance, of the order of changes, and of errors: for the libc's
- * posix_spawn() and for the drop-in.
+ * Tests what the standard requires of inheritance, of the order of changes, and of errors. The
+ * libc's posix_spawn() and the drop-in must both fulfil this.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #include "standard_run.h"
 
-/* Returns the exit status of a script, with these actions and attributes. */
+/* Runs a script with these actions and attributes. Returns the exit status. */
 static int run(const char *script, const posix_spawn_file_actions_t *actions,
 	       const posix_spawnattr_t *attr)
 {
@@ -214,7 +214,7 @@ TEST(errors_of_actions_and_exec_are_returned)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* The error of fork(). */
+/* posix_spawn() returns the error of fork(). */
 TEST(posix_spawn_is_eagain_at_rlimit_nproc)
 {
 	struct rlimit none = { 0, 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Extensions of glibc 2.39: pidfd_spawn(), which returns a pidfd, and POSIX_SPAWN_SETCGROUP.
+ * Tests extensions of glibc 2.39: pidfd_spawn(), which returns a pidfd, and POSIX_SPAWN_SETCGROUP.
  */
 #define _GNU_SOURCE
 #include <features.h>
@@ -76,7 +76,7 @@ TEST(pidfd_spawn_has_attributes_and_actions)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* There is no child then, and the pidfd is unchanged. */
+/* After an error there is no child, and the pidfd is unchanged. */
 TEST(pidfd_spawn_reports_errors)
 {
 	posix_spawn_file_actions_t actions;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the standard and the manual require of popen() and pclose(). */
+/* Tests what the standard and the manual require of popen() and pclose(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -151,7 +151,7 @@ TEST(pclose_fails_if_written_data_is_lost)
 		CHECK_EQUAL(errno, EPIPE);
 		CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 	}
-	/* Only data lost at the close counts: fflush() has already reported this. */
+	/* Only data that is lost at the close counts: fflush() has already reported this loss. */
 	FILE *file = popen("exit 0", "w");
 	CHECK(file && fputs("words", file) >= 0);
 	CHECK_EQUAL(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
@@ -160,7 +160,7 @@ TEST(pclose_fails_if_written_data_is_lost)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* Undefined by the standard, but programs do it by mistake, and glibc closes the stream. */
+/* The standard does not define this, but programs do it by mistake, and glibc closes the stream. */
 TEST(pclose_closes_a_stream_that_is_not_popens)
 {
 	FILE *file = popen("/bin/cat", "w");
@@ -219,7 +219,7 @@ static void *close_stream(void *file)
 	return NULL;
 }
 
-/* Its written data has no room in the pipe yet when another thread starts a command. */
+/* The pipe has no room for the written data yet when another thread starts a command. */
 TEST(pclose_does_not_wait_for_another_threads_command)
 {
 	static char bytes[1 << 20];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See standard_run.h. */
+/* standard_run.h describes these functions. */
 #define _GNU_SOURCE
 #include "standard_run.h"
 

@@ -15,17 +15,17 @@ extern char *const sh_true[]; /* succeeds and does nothing */
 /* musl has no policy and priority in the attributes. */
 bool has_scheduling(void);
 
-/* For a program that changes no attributes itself; a shell changes its mask. */
+/* Use this for a program that does not change its own attributes. A shell changes its mask. */
 #define CHECK_WRITES(argv, expected, attr) check_writes_in(__FILE__, __LINE__, argv, expected, attr)
 void check_writes_in(const char *file, int line, char *const *argv, const char *expected,
 		     posix_spawnattr_t *attr);
 
-/* Runs the script with these actions and attributes, standard output to a pipe. Returns its status,
- * or a negative error. */
+/* Runs the script with these actions and attributes, and with standard output in a pipe. Returns
+ * the script's status, or a negative error. */
 int run_script(const char *script, char *text, size_t size, file_actions *actions,
 	       posix_spawnattr_t *attr, char *const *envp);
 
-/* Checks that the script writes this and succeeds. */
+/* Checks that the script writes the expected text and succeeds. */
 #define CHECK_SAYS(script, expected, actions, attr) \
 	check_says_in(__FILE__, __LINE__, script, expected, actions, attr)
 void check_says_in(const char *file, int line, const char *script, const char *expected,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the standard and the manual require of system(), and of commands of popen(). */
+/* Tests what the standard and the manual require of system(), and of commands of popen(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static void handle(int signal)
 	handled = signal;
 }
 
-/* A program that needs no shell, and one that does. */
+/* Holds a program that needs no shell, and a command that needs a shell. */
 static const char *const exits_with_3[] = { "/bin/sh /dev/fd/9", "exit 3" };
 
 static void make_fd_9(const char *script)
@@ -66,7 +66,7 @@ TEST(system_keeps_errno_on_success)
 	CHECK(system("no-such-program 2>&-") == 127 << 8 && errno == E2BIG);
 }
 
-/* On 32-bit machines not every stat() can say how large it is. */
+/* On 32-bit machines some stat() cannot report such a size. */
 TEST(system_finds_a_program_of_more_than_2_gib)
 {
 	static const char *const texts[] = { "#!/bin/sh\nexit 3\n", "#!/bin/sh\nexit 4\n" };
@@ -116,7 +116,8 @@ TEST(system_ignores_sigint_and_sigquit)
 	CHECK_EQUAL(system("kill -INT $$"), SIGINT);
 	CHECK_EQUAL(WTERMSIG(system("kill -QUIT $$")), SIGQUIT);
 	make_fd_9("kill -INT $$; exit 6\n");
-	/* Some shells stay the program's parent and exit with 128 + signal, others exec it. */
+	/* Some shells stay the program's parent and exit with 128 + signal. Others exec the
+	 * program. */
 	int status = system(exits_with_3[0]);
 	CHECK(status == SIGINT || status == (128 + SIGINT) << 8);
 	signal(SIGINT, SIG_IGN);
@@ -202,7 +203,7 @@ TEST(commands_run_without_an_environment)
 	CHECK_EQUAL(system("exit 3"), 3 << 8);
 	FILE *file = popen("/usr/bin/env", "r");
 	CHECK(file);
-	while (fgets(text, sizeof text, file)) /* variables of the shell itself */
+	while (fgets(text, sizeof text, file)) /* skip the shell's own variables */
 		CHECK(!strncmp(text, "PWD=", 4) || !strncmp(text, "SHLVL=", 6) ||
 		      !strncmp(text, "_=", 2));
 	CHECK_EQUAL(pclose(file), 0);
@@ -211,8 +212,8 @@ TEST(commands_run_without_an_environment)
 	CHECK_EQUAL(pclose(file), 0);
 }
 
-/* Some shells unblock signals, or reset an ignored SIGCHLD. A command has these signals as the shell
- * would leave them, also without a shell. */
+/* Some shells unblock signals, or reset an ignored SIGCHLD. Without a shell a command must have the
+ * same signals as a shell would leave them. */
 TEST(commands_have_the_shells_signals)
 {
 	static const char *const commands[] = { "/bin/grep SigBlk /proc/self/status",
@@ -238,7 +239,7 @@ TEST(commands_have_the_shells_signals)
 	}
 }
 
-/* popen() may also fail itself. */
+/* popen() itself may also fail. */
 TEST(system_is_127_without_a_shell)
 {
 	char directory[] = "/tmp/aspawn-compat-XXXXXX";
@@ -272,7 +273,7 @@ TEST(a_command_that_is_too_long_is_127)
 }
 
 static pid_t forked = -1;
-static int go[2]; /* what the command that raised the signal waits for */
+static int go[2]; /* the command that raised the signal waits for this pipe */
 
 static void fork_in_handler(int signal)
 {
@@ -347,7 +348,7 @@ static void *interrupt_for_ever(void *thread)
 	return NULL;
 }
 
-/* fork() takes the locks of the heap, which the interrupted thread must not hold. */
+/* fork() takes the locks of the heap. The interrupted thread must not hold these locks. */
 TEST_SECONDS(a_handler_may_fork_beside_another_thread_during_system, 60)
 {
 	static char command[22000];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* posix_spawn() among signals, threads and forks. */
+/* Calls posix_spawn() among signals, threads and forks. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A function in many threads at once. */
+/* Calls a function in many threads at once. */
 #ifndef THREADS_H
 #define THREADS_H
 
