@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library as the maintainer of an event loop uses it: one epoll, handles in an array that
- * moves, nothing that blocks. Ends are told by pidfds, or, where there are none, by SIGCHLD.
+ * Uses the library as the maintainer of an event loop does: one epoll, handles in an array that
+ * moves, nothing that blocks. Pidfds report ends, or without pidfds SIGCHLD does.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,22 +25,22 @@ enum { CHILDREN = 200, GRACE_MS = 200, BIG = 200000 };
 
 enum source { ENDED, STARTED, OUTPUT, SIGNAL };
 
-/* What a job leaves behind. */
+/* A job leaves this result. */
 struct result {
-	int returned, status; /* aspawn_wait()'s */
+	int returned, status; /* from aspawn_wait() */
 	char text[256];
-	size_t length;   /* of output */
-	char output[16]; /* its beginning */
+	size_t length;   /* bytes of output */
+	char output[16]; /* the output's beginning */
 	bool done;
 };
 
 struct job {
 	struct aspawn_child child;
 	uint32_t id;
-	int64_t limit_ms, deadline; /* from the first output on; 0: none */
-	int killed;                 /* the last signal */
+	int64_t limit_ms, deadline; /* from the first output on, or 0 */
+	int killed;                 /* the last signal, or 0 */
 	bool asked, ended, reaped, ends_by_sigterm;
-	struct aspawn_failure failure; /* of the first answer, which has the whole subject */
+	struct aspawn_failure failure; /* from the first answer, which has the whole subject */
 };
 
 struct loop {
@@ -78,7 +78,7 @@ static void unwatch(const struct loop *loop, int fd)
 		epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
-/* SIGCHLD tells of children without a pidfd. */
+/* SIGCHLD reports the ends of children without a pidfd. */
 static void loop_open(struct loop *loop)
 {
 	struct rlimit limit;
@@ -107,7 +107,7 @@ static void loop_close(struct loop *loop)
 	CHECK(!have_children());
 }
 
-/* An array of the new size, always elsewhere. What is still at the old place is garbage. */
+/* Makes an array of the new size, always elsewhere, and leaves garbage at the old place. */
 static void move_jobs(struct loop *loop, size_t count)
 {
 	struct job *moved = calloc(count + 1, sizeof *moved);
@@ -187,8 +187,7 @@ static void reap_job(struct loop *loop, struct job *job)
 	remove_if_done(loop, job);
 }
 
-/* While its group is being ended, a child that has ended is not reaped: the number of the
- * group is its own. */
+/* Until the group has ended, an ended child is not reaped: the group keeps its number. */
 static void job_ended(struct loop *loop, struct job *job)
 {
 	job->ended = true;
@@ -236,7 +235,7 @@ static void read_output(struct loop *loop, struct job *job)
 	}
 }
 
-/* SIGTERM for the tree, and after the grace SIGKILL. */
+/* Sends SIGTERM to the tree, and after the grace SIGKILL. */
 static void check_deadline(struct loop *loop, struct job *job)
 {
 	if (!job->deadline || now_ms() < job->deadline)
@@ -258,7 +257,7 @@ static void loop_cancel(struct loop *loop, uint32_t id)
 	CHECK_EQUAL(aspawn_kill(&job->child, SIGKILL), 0);
 }
 
-/* Until at most left jobs are left. */
+/* Runs until at most left jobs are left. */
 static void loop_run(struct loop *loop, size_t left)
 {
 	struct epoll_event events[64];
@@ -284,8 +283,8 @@ static void loop_run(struct loop *loop, size_t left)
 	}
 }
 
-/* Each reads the gate, so that none ends before it is opened. Of ten one cannot change its
- * directory, one is not there, one writes more than a pipe holds. */
+/* Each child reads the gate, so that no child ends before the gate is opened. Of ten children one
+ * cannot change its directory, one has no program, and one writes more than a pipe holds. */
 static void start_children(struct loop *loop, int gate)
 {
 	for (int i = 0; i < CHILDREN; i++) {
@@ -344,7 +343,7 @@ static void run_many(void)
 	loop_open(&loop);
 	start_children(&loop, gate[0]);
 	CHECK_EQUAL(loop.count, CHILDREN);
-	loop_run(&loop, CHILDREN - CHILDREN / 5); /* those that fail */
+	loop_run(&loop, CHILDREN - CHILDREN / 5); /* the children that fail */
 	for (size_t i = 0; i < loop.count; i++)
 		CHECK_EQUAL(aspawn_ended(&loop.jobs[i].child), 0);
 	close(gate[0]);
@@ -355,7 +354,7 @@ static void run_many(void)
 	loop_close(&loop);
 }
 
-/* The whole tree is gone when the end of output is there: all of it holds the pipe. */
+/* The whole tree is gone when the end of output is there: each of its processes holds the pipe. */
 static void end_trees(void)
 {
 	static const char *const scripts[] = {
@@ -390,7 +389,7 @@ static void end_trees(void)
 	loop_close(&loop);
 }
 
-/* To open a FIFO that nobody writes to blocks: the child, not the loop, nor other children. */
+/* The child's open of a FIFO without a writer blocks neither the loop nor other children. */
 static void cancel_hung_start(void)
 {
 	char directory[] = "/tmp/aspawn-test-XXXXXX", fifo[64];
@@ -418,7 +417,7 @@ static void cancel_hung_start(void)
 		loop_start(&loop, command, 0);
 	loop_run(&loop, 1);
 	CHECK_EQUAL(find(&loop, hung)->id, hung);
-	while (state_of(aspawn_pid(&loop.jobs[0].child)) != 'S') /* the others may have come first */
+	while (state_of(aspawn_pid(&loop.jobs[0].child)) != 'S') /* the others may be faster */
 		usleep(1000);
 	CHECK_EQUAL(aspawn_wait_started(&loop.jobs[0].child, NULL, 0), -PSYS_ETIMEDOUT);
 	loop_cancel(&loop, hung);

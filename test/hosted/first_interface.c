@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interface that the first version of the library documented, as a program of that time
- * uses it: its names without a prefix, the order of its arguments, a poll of the pipe before
- * the stack is used again. So PSYS_NO_UNPREFIXED is not defined here.
+ * Uses the interface that the first version of the library documented, as a program of that time
+ * does: names without a prefix, the old order of arguments, a poll of the pipe before the stack is
+ * used again. So PSYS_NO_UNPREFIXED is not defined here.
  */
 #define _GNU_SOURCE
 #include <aspawn/aspawn.h>
@@ -22,7 +22,7 @@
 
 #include "../suite/harness.h"
 
-/* Declared again as they were documented: a compiler rejects any other type. */
+/* These are declared again as they were documented: a compiler rejects any other type. */
 typedef int (*aspawn_fn)(void *arg, int wirte_end_fd, void *old_sigset, void *user_data,
 			 size_t user_data_len);
 int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_stack_sz, aspawn_fn fn,
@@ -36,7 +36,7 @@ int psys_execve(const char *pathname, char *const argv[], char *const envp[]);
 int psys_execveat(int dirfd, const char *pathname, char *const argv[], char *const envp[],
 		  int flags);
 
-/* arg is argv, user_data the PATH to search. */
+/* arg is argv, and user_data is the PATH to search. */
 static ASPAWN_CHILD int execute(void *arg, int write_end_fd, void *old_sigset, void *user_data,
 				size_t user_data_len)
 {
@@ -61,12 +61,12 @@ static ASPAWN_CHILD int execute(void *arg, int write_end_fd, void *old_sigset, v
 			result = handle_execve_err(psys_execve(constructed_path, argv, envp),
 						   &got_eaccess);
 			if (result < 0) {
-				error = result; /* found, and it cannot be executed */
+				error = result; /* the file exists, but cannot be executed */
 				break;
 			}
 			continue;
 		case -1:
-			continue; /* longer than PATH_MAX */
+			continue; /* the path is longer than PATH_MAX */
 		case 0:
 			if (got_eaccess)
 				error = -EACCES;
@@ -150,7 +150,7 @@ TEST(a_failing_exec_sends_its_error)
 	CHECK_EQUAL(message_of(start(&pid, &stack, argv, directory)), -ENOENT);
 	CHECK_EQUAL(WEXITSTATUS(status_of(pid)), 127);
 
-	/* Found first where it may not be executed: the search goes on, and remembers. */
+	/* The first file found may not be executed: the search goes on, and remembers this. */
 	strcat(strcat(strcpy(file, directory), "/"), argv[0]);
 	int fd = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
 	CHECK(fd >= 0);
@@ -158,7 +158,7 @@ TEST(a_failing_exec_sends_its_error)
 	CHECK_EQUAL(message_of(start(&pid, &stack, argv, path)), -EACCES);
 	CHECK_EQUAL(WEXITSTATUS(status_of(pid)), 127);
 
-	/* Found, executable, and not a program: the search ends here. */
+	/* The file is executable, but no program: the search ends here. */
 	CHECK_EQUAL(fchmod(fd, 0755), 0);
 	close(fd);
 	CHECK_EQUAL(message_of(start(&pid, &stack, argv, path)), -ENOEXEC);

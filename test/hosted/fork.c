@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a fork does to programs that pin memory for devices, and a start does not. */
+/* A fork, but not a start, changes programs that pin memory for devices. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@ static void count_fork(void)
 	forks++;
 }
 
-/* What the child finds between its clone and its exec. */
+/* The child looks at these between its clone and its exec. */
 struct pinned {
 	char *kept;   /* a page with MADV_DONTFORK */
 	char *locked; /* a locked page, which is in a pipe */
@@ -37,7 +37,7 @@ static ASPAWN_CHILD int looks_at_pages(void *arg)
 	return 0;
 }
 
-/* Of a line of /proc/self/status, in KiB. */
+/* Returns the KiB in a line of /proc/self/status. */
 static long status_of_memory(const char *name)
 {
 	char line[128];
@@ -52,7 +52,7 @@ static long status_of_memory(const char *name)
 	return value;
 }
 
-/* Writes to the locked page, and returns what the pipe, which has the page itself, gives of it. */
+/* Writes to the locked page. The pipe has the page itself: returns what the pipe gives of it. */
 static char write_and_read_pipe(struct pinned *pinned, int pipe, char value)
 {
 	char read_value = 0;
@@ -117,7 +117,7 @@ TEST(a_start_is_no_fork_for_pinned_memory)
 		check_start(&command, pinned, pipe);
 	}
 
-	/* What the same finds after a fork: the caller has another page than the pipe. */
+	/* After a fork the same test finds that the caller has another page than the pipe. */
 	*pinned->locked = 'a';
 	put_into_pipe(pinned, pipe[1]);
 	pinned->gate = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In a program with a libc: the libc's headers come first, and its state is not changed. Compiled
- * with the stack protector for every function.
+ * In a program with a libc the libc's headers come first, and the library does not change its
+ * state. The compiler adds the stack protector to every function.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -119,7 +119,7 @@ TEST(a_pthread_may_end_before_its_child_execs)
 	CHECK_EQUAL(reap(lasting_pid), 0);
 }
 
-/* Cancelled at any instruction: never within aspawn(), which would lose the child. */
+/* Cancels at any instruction, but never within aspawn(): the child would be lost. */
 static struct Stack_t cancelled_stack;
 static volatile int spawned, reaped;
 
@@ -205,7 +205,7 @@ static int child_unwinds(void *arg)
 	int count = 0;
 
 	(void)arg;
-	if (frame[0]) /* the thunk's */
+	if (frame[0]) /* the thunk's frame */
 		return 1;
 	return _Unwind_Backtrace(count_frame, &count) == _URC_END_OF_STACK && count <= 3 ? 42 : 2;
 }

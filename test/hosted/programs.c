@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The effects of actions, seen by other programs. */
+/* Other programs see the effects of actions. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

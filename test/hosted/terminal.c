@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shells on a terminal: job control, size, and the end. */
+/* Shells run on a terminal: job control, size, and the end. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "../suite/observe.h"
 
-/* Reads until the text comes. What was read before is printed if it does not. */
+/* Reads until the text comes. Otherwise prints what was read before. */
 static void expect(int fd, const char *text)
 {
 	struct pollfd poll_in = { fd, POLLIN, 0 };
@@ -34,7 +34,7 @@ static void type(int fd, const char *text)
 }
 
 #define PROMPT "-shell- "
-/* What is echoed of it is not what it writes. */
+/* The terminal's echo of the job differs from the job's output. */
 #define JOB "sh -c 'echo be\"\"gun; while read x; do echo \"got $x\"; done'\n"
 
 /* Checks that Ctrl-C has ended the job, and not the shell. */
@@ -91,7 +91,7 @@ static void check_job_control(char *const *argv, int owner)
 	expect(fd, "Stopped");
 	expect(fd, PROMPT);
 	type(fd, "fg\n");
-	expect(fd, "while read x"); /* the shell names what it continues */
+	expect(fd, "while read x"); /* the shell names the job that it continues */
 	type(fd, "2\n");
 	expect(fd, "got 2\r\n");
 	interrupt(fd);
