@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before main(): maps the file COUNTERS over the counters of a program that is built for coverage, and
- * over its bitmaps of conditions (counters.ld). What any process of it counts is there at once, however
- * the process ends, and whether it shares memory, is a copy, or executes another program next.
+ * Before main() this maps the file COUNTERS over the counters of a program that is built for
+ * coverage, and over its bitmaps of conditions (counters.ld). The file has at once what any process
+ * of the program counts, however the process ends, and whether it shares memory, is a copy, or
+ * executes another program next.
  *
  * Without the file nothing is recorded.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process of a scenario: compares its state before and after, and installs the filter. */
+/* The process of a scenario compares its state before and after, and installs the filter. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -179,7 +179,7 @@ static void take(struct world *world)
 	add_rest(world);
 }
 
-/* Prints the lines of one that the other lacks. */
+/* Prints the lines of one state that the other state lacks. */
 static void compare(const struct world *one, const struct world *other, const char *what)
 {
 	char text[sizeof one->text], *place;
@@ -262,8 +262,8 @@ static const struct scenario *find(const char *name)
 	not_here(name);
 }
 
-/* Without an argument: prints the names. NAME: runs the scenario without faults, or with those of
- * strace. NAME SOCKET: asks there which calls fail. */
+/* Without an argument prints the names. With NAME runs the scenario without faults, or with the
+ * faults of strace. With NAME SOCKET asks the socket which calls fail. */
 int main(int argc, char **argv)
 {
 	static struct world before, after;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program that scenarios start. Exits with 42 if it was started as requested, and with 43 if a
- * check fails, of what every program inherits or of what the arguments name.
+ * Scenarios start this program. It exits with 42 if it was started as requested. It exits with 43
+ * if a check fails, of what every program inherits or of what the arguments name.
  */
 #include <stdbool.h>
 
@@ -32,7 +32,8 @@ static bool is_reset(void)
 	return !psys_memcmp(&mask, &none, PSYS_SIGSET_SIZE) && ignored.handler == PSYS_SIG_DFL;
 }
 
-/* What is ignored may be so too: the library starts a program where it may not reset that. */
+/* An ignored signal may be blocked too: the library starts a program where it may not reset the
+ * signal. */
 static bool blocks_nothing(void)
 {
 	struct psys_sigset mask = { { 0 } }, none;

@@ -43,7 +43,7 @@ enum { ROOT = 20, RULES, NAMESPACE, CGROUP, TERMINAL };
 
 static struct Stack_t stack;
 
-/* Records from the status that the program ran; -1: no information. */
+/* Records from the status that the program ran. A status of -1 has no information. */
 static void count(int status)
 {
 	if (status == RIGHT || status == WRONG)
@@ -91,7 +91,7 @@ static void with_namespace(void)
 	place(open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC), NAMESPACE);
 }
 
-/* An exec as root gives all of them again. The supervisor's filter needs one. */
+/* An exec as root gives all capabilities again. The supervisor's filter needs a capability. */
 static void with_few_capabilities(void)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
@@ -116,13 +116,13 @@ static void with_low_limit(void)
 	limit_descriptors(1024);
 }
 
-/* The descriptors are counted. */
+/* With this limit the library counts the descriptors. */
 static void with_high_limit(void)
 {
 	limit_descriptors(4096);
 }
 
-/* So many that the child fetches its ends of pipes. */
+/* With so many descriptors the child fetches its ends of pipes. */
 static void with_many(void)
 {
 	for (int fd = 3; fd < 160; fd++)
@@ -130,7 +130,7 @@ static void with_many(void)
 			place(open("/dev/null", O_RDONLY | O_CLOEXEC), fd);
 }
 
-/* The child may not fetch, and copies all. */
+/* The child may not fetch descriptors, and copies all. */
 static void with_many_undumpable(void)
 {
 	with_many();
@@ -139,7 +139,7 @@ static void with_many_undumpable(void)
 		not_here("another user");
 }
 
-/* Mounts in a namespace of the process, which ends with it. */
+/* Mounts in a namespace of the process. The mounts end with the process. */
 static void with_cgroups(void)
 {
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -160,7 +160,7 @@ static void with_cgroup(void)
 	make_cgroup("/sys/fs/cgroup/aspawn-faults");
 }
 
-/* From Linux 6.14 on a child that is cloned into it is killed. */
+/* From Linux 6.14 on the kernel kills a child that is cloned into such a cgroup. */
 static void with_killed_cgroup(void)
 {
 	with_cgroups();
@@ -739,7 +739,7 @@ SCENARIO(pool_vfork)
 	return command_in(&pool, WAY_SUSPENDED, false);
 }
 
-/* Two commands, each with a helper. */
+/* Runs two commands, each with a helper. */
 SCENARIO(pool_user)
 {
 	const struct aspawn_action user[] = { ASPAWN_USER(65534, 65534, nobodys, 1) };
@@ -831,7 +831,7 @@ static void *in_second_thread(void *arg)
 	struct second *second = arg;
 	struct timespec begin, now;
 
-	/* By itself this thread is late: test-instants decides which thread waits for which. */
+	/* This thread is late by itself: test-instants decides which thread waits for which. */
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do
 		clock_gettime(CLOCK_MONOTONIC, &now);
@@ -1249,8 +1249,8 @@ SCENARIO(oom_kills)
 	return r == 3;
 }
 
-/* The program is executed, or has ended, before its cgroup is killed. Each run makes a new one, so
- * that each makes the same calls: "join_killed_cgroup" has another. */
+/* The program is executed, or has ended, before its cgroup is killed. Each run makes a new cgroup,
+ * and the same calls: "join_killed_cgroup" has another cgroup. */
 SCENARIO_WITH(with_cgroups, kill_cgroup)
 {
 	static const char path[] = "/sys/fs/cgroup/aspawn-faults-to-kill";
@@ -1459,7 +1459,7 @@ static bool ends_as_tree(uint64_t flags, const struct aspawn_action *actions, si
 	promise(r || status == (grace_ms ? SIGTERM : RIGHT) || status == KILLED, "status %#x",
 		status);
 	close_pipes(&child);
-	/* The child of a killed helper uses it until its exec. */
+	/* The child of a killed helper uses the pool until its exec. */
 	for (int naps = 0; r == -EOWNERDEAD && naps < 1000 && aspawn_pool_release(&pool) < 0; naps++)
 		usleep(1000);
 	free_memory();
@@ -1495,7 +1495,7 @@ SCENARIO(private_tree_dies_with_caller)
 
 static const char *parent_group; /* of the scenario: they run two at a time */
 
-/* Removes what is below. Returns true if something was. */
+/* Removes the cgroups below. Returns true if there was any. */
 static bool remove_groups(void)
 {
 	DIR *groups = opendir(parent_group);

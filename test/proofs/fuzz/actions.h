@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random actions: valid ones most of the time. */
+/* Makes random actions, which are valid most of the time. */
 #ifndef FUZZ_ACTIONS_H
 #define FUZZ_ACTIONS_H
 
@@ -12,7 +12,7 @@
 
 enum { MOST_ACTIONS_HERE = 24 };
 
-/* Memory that an action may point to: always readable, and ending with a NUL. */
+/* An action may point to this memory, which is always readable and ends with a NUL. */
 static char memory[4096];
 
 static const char *const texts[] = { "/",    "/dev/null",    "/dev",
@@ -66,7 +66,7 @@ static UNUSED bool is_harmless(const struct aspawn_action *action)
 	}
 }
 
-/* A harmless one: shared, of the image, or refused. */
+/* Makes a harmless call: shared, of the image, or refused. */
 static void next_system_call(struct input *input, struct aspawn_action *action)
 {
 	static const int numbers[] = { PSYS_NR_umask, PSYS_NR_chdir, PSYS_NR_munlockall,

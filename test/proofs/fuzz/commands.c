@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands of random actions, strings and sizes: the start fails or makes a child. The parent
+/* Makes commands of random actions, strings and sizes. The start fails or makes a child. The parent
  * never crashes, and no descriptor or process is left. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum { LIMIT_MS = 20000 };
 
-/* Usually valid; sometimes a descriptor, open or not, or an invalid number. */
+/* Returns a valid stream, or sometimes a descriptor, open or not, or an invalid number. */
 static int next_stream(struct input *input)
 {
 	const uint8_t kind = next_byte(input);
@@ -30,7 +30,7 @@ static int count_descriptors(void)
 	return count;
 }
 
-/* A command of the input. Returns how many actions it has. */
+/* Makes a command from the input. Returns the number of its actions. */
 static size_t next_command(struct input *input, struct aspawn_command *command,
 			   struct aspawn_action *actions, int *ends)
 {

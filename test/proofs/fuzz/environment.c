@@ -41,7 +41,7 @@ static void clear_model(struct model *model)
 		free(model->list[--model->count]);
 }
 
-/* As a program would do it, one action after another. */
+/* Applies the actions as a program would, one after another. */
 static void apply(struct model *model, const struct aspawn_action *action)
 {
 	const char *name = action->u.setenv.name, *value = action->u.setenv.value;

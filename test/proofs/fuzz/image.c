@@ -45,7 +45,7 @@ static void check_strings(char *const *copies, const struct lines *lines)
 	check(!copies[lines->count], "too many strings");
 }
 
-/* Whatever the table says of its kind, an action has a pointer to nothing of the caller's. */
+/* Whatever the table says of its kind, an action has no pointer to data of the caller. */
 static void check_words(const struct aspawn_action *copy)
 {
 	const char *word;
@@ -112,7 +112,7 @@ static void compare_moved(const struct aspawn_command *command, const struct lin
 	free(copy);
 }
 
-/* Its environment: the numbers of a file and of its bytes. */
+/* The environment has the number of a file and of its bytes. */
 static void read_arguments(const char *text)
 {
 	static int fd = -1;
@@ -154,7 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		int unused;
 		struct aspawn_action *action = &actions[command.action_count];
 		*action = next_action(&input, &unused);
-		/* The environment's are performed here: environment.c. */
+		/* The caller performs actions of the environment, which environment.c fuzzes. */
 		command.action_count += aspw_check_action(action) == 0 &&
 					action->kind != ASPAWN_ACTION_SETENV &&
 					action->kind != ASPAWN_ACTION_UNSETENV &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the targets share: how they read their input, and how they stop. */
+/* The targets share how they read their input, and how they stop. */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
 
@@ -31,7 +31,7 @@ static UNUSED uint8_t next_byte(struct input *input)
 	return input->size ? input->size--, *input->data++ : 0;
 }
 
-/* Small numbers are usually valid, large ones must be rejected. */
+/* Small numbers are usually valid, and large numbers must be rejected. */
 static UNUSED uint64_t next_number(struct input *input)
 {
 	const uint8_t kind = next_byte(input);
@@ -44,7 +44,7 @@ static UNUSED uint64_t next_number(struct input *input)
 	return kind < 230 ? ~wild : kind < 240 ? ~UINT64_C(0) : wild;
 }
 
-/* Memory of exactly this size, so that ASan sees the first byte beyond. */
+/* Returns memory of exactly this size, so that ASan sees the first byte beyond. */
 static UNUSED void *exact(const void *from, size_t size)
 {
 	void *to = malloc(size);
@@ -53,7 +53,7 @@ static UNUSED void *exact(const void *from, size_t size)
 	return size && from ? memcpy(to, from, size) : to;
 }
 
-/* Takes what comes before the next newline, or the rest. */
+/* Takes the bytes before the next newline, or the rest. */
 static UNUSED char *next_line(struct input *input)
 {
 	const uint8_t *end = input->size ? memchr(input->data, '\n', input->size) : NULL;

@@ -10,7 +10,8 @@
 #include <ctype.h>
 #include <sys/stat.h>
 
-/* All paths are programs, but for those with a 0, which do not exist, or a d, which are directories. */
+/* All paths are programs, except paths with a 0, which do not exist, or a d, which are
+ * directories. */
 static int stat_random(const char *path, struct stat *status)
 {
 	memset(status, 0, sizeof *status);

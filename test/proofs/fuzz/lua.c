@@ -90,7 +90,7 @@ static lua_State *new_generator(void)
 	return L;
 }
 
-/* What a program could take the finalizers from, so that files stay open. */
+/* A program could take the finalizers from this metatable, so that files stay open. */
 static void protect_metatable(lua_State *L)
 {
 	lua_pushboolean(L, 0);

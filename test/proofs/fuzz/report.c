@@ -95,7 +95,7 @@ static void read_report(struct input *input)
 	free(child);
 }
 
-/* In the child. */
+/* Only the child calls this. */
 static void write_report(struct input *input)
 {
 	char *subject = next_line(input);

@@ -23,7 +23,7 @@ static bool ends_search(int error)
 	return error == PSYS_ENOEXEC || error == PSYS_E2BIG;
 }
 
-/* Returns the next directory with room for the file and its NUL; NULL: there is none. */
+/* Returns the next directory with room for the file and its NUL, or NULL. */
 static const char *next_directory(const char **path, size_t file, size_t room, size_t *length)
 {
 	while (*path) {
@@ -84,7 +84,7 @@ static void search(const char *file, const char *path, const char *results, size
 	free(buffer);
 }
 
-/* Sometimes behind so many blanks that the name does not fit. */
+/* Sometimes so many blanks come first that the name does not fit. */
 static void interpret(int fd, const uint8_t *text, size_t size)
 {
 	char path[32], script[2 * SCRIPT_HEAD], *head = exact(NULL, SCRIPT_HEAD);

@@ -98,7 +98,7 @@ static void check_received(const struct job *job)
 		      "a descriptor that the caller has not sent");
 }
 
-/* As aspw_job_start(), with or without room in its table. */
+/* Does what aspw_job_start() does, with or without room in its table. */
 static void start(struct job *job, bool is_full)
 {
 	struct rlimit limit, low;
@@ -153,7 +153,7 @@ static void act(struct input *input)
 	}
 }
 
-/* Sometimes behind a long name, so that it does not fit. */
+/* Sometimes a long name comes first, and the status does not fit. */
 static void see_status(const uint8_t *text, size_t size)
 {
 	enum { MOST_READ = 511 };

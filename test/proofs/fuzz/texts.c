@@ -35,7 +35,7 @@ static size_t text_of(int what, char *to, size_t size)
 	}
 }
 
-/* As snprintf(3) for each size. */
+/* Checks for each size that the text is cut off as by snprintf(3). */
 static void check_text(int what, size_t size)
 {
 	static const size_t most[TEXTS] = { 255, 63, 319, 319 };

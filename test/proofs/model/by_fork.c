@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The model: a fork performs the command by functions of the libc, as the manual describes it. */
+/* This is the model: a fork performs the command by functions of the libc, as the manual describes
+ * it. */
 #define _GNU_SOURCE
 #include "model.h"
 
@@ -27,17 +28,17 @@
 
 enum { MOST_VARIABLES = 32, SIGNALS = 64, PIPES_FROM = 500 };
 
-/* What the child tells its parent. */
+/* The child tells its parent this. */
 struct told {
 	int step, error;
 };
 static struct told *told;
 
-/* Of the child. */
+/* the program's mask */
 static uint64_t mask; /* of the program */
 static char *variables[MOST_VARIABLES];
 
-/* The error of a function that returns -1 and sets errno. */
+/* Returns the error of a function that returns -1 and sets errno. */
 static int error_of(long result)
 {
 	return result < 0 ? -errno : 0;
@@ -152,7 +153,7 @@ static const char *variable_path(void)
 
 /* --- signals -------------------------------------------------------------- */
 
-/* By system calls: the libc keeps two signals for itself. */
+/* Calls the kernel, as the libc keeps two signals for itself. */
 static void set_mask(const uint64_t *new, uint64_t *old)
 {
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, new, old, sizeof *new);
@@ -189,7 +190,7 @@ static int reset_signals(void)
 	return set_signals(&all, false);
 }
 
-/* What each command begins with. */
+/* Each command begins with these signals. */
 static void begin_signals(const struct trial *trial)
 {
 	static const int of_servers[] = { SIGPIPE, SIGXFSZ, SIGCHLD, SIGTERM,
@@ -224,7 +225,7 @@ static int set_scheduler(const struct aspawn_action *action)
 	return error_of(sched_setscheduler(0, action->u.scheduler.policy, &parameters));
 }
 
-/* capability -1: none any more. */
+/* If capability is -1, empties the set. */
 static int change_inheritable(int capability)
 {
 	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -452,7 +453,7 @@ static int perform(const struct aspawn_action *actions, const struct aspawn_acti
 
 /* --- streams -------------------------------------------------------------- */
 
-/* What a stream of this number is. */
+/* Returns the kind of the stream with this number. */
 static int stream_of(const struct trial *trial, int number)
 {
 	const bool has_pipe[] = { trial->has_input, trial->has_output, trial->has_errors };
@@ -466,7 +467,7 @@ static int stream_of(const struct trial *trial, int number)
 				  ASPAWN_STREAM_INHERIT;
 }
 
-/* pipes: the program's ends. */
+/* pipes has the program's ends. */
 static int make_stream(int stream, int number, const int pipes[3])
 {
 	switch (stream) {
@@ -528,7 +529,7 @@ static int execute(const struct trial *trial, const char *path)
 	return -errno;
 }
 
-/* A file that exists and is not found lacks its interpreter. */
+/* A file that exists, but is not found, lacks its interpreter. */
 static int step_of(const char *path, int error)
 {
 	return error == -ENOENT && access(path, F_OK) == 0 ? ASPAWN_STEP_INTERPRETER :
@@ -623,7 +624,8 @@ static _Noreturn void be_child(const struct trial *trial, const int pipes[3])
 	find_and_execute(trial);
 }
 
-/* Far above the numbers of commands. The input lies in its pipe before the child begins. */
+/* The numbers are far above the numbers of commands. The input lies in its pipe before the child
+ * begins. */
 static void make_pipes(int ours[3], int childs[3])
 {
 	for (int i = 0; i < 3; i++) {

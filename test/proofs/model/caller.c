@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The world of a run, and random callers. */
+/* Makes the world of a run, and random callers. */
 #define _GNU_SOURCE
 #include "model.h"
 
@@ -155,7 +155,7 @@ static void set_signals(struct random *random)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
-/* Without a CPU limit or RLIMIT_NPROC: the limits of a user are shared with other programs. */
+/* Sets no CPU limit and no RLIMIT_NPROC: a user's limits are shared with other programs. */
 static void set_limits(void)
 {
 	struct rlimit limit;

@@ -63,7 +63,7 @@ static const struct psys_sigset *random_set(struct random *random, const char **
 	return sets[index];
 }
 
-/* For what fails: most commands are to execute their program. */
+/* Rare operands make a command fail: most commands are to execute their program. */
 static bool is_rare(struct random *random)
 {
 	return random_below(random, 12) == 0;
@@ -226,7 +226,7 @@ static void change_signals(struct step *step, struct random *random)
 	const int signal = ONE_OF(random, SIGHUP, SIGINT, SIGKILL, SIGCHLD, 34, 64),
 		  of_parent = ONE_OF(random, 0, SIGHUP, SIGTERM);
 
-/* The set's name is what is printed. */
+/* Prints the set's name. */
 #define SET_OF_SIGNALS(MACRO) \
 	set_step(step, (struct aspawn_action)ASPAWN_##MACRO(set), "ASPAWN_" #MACRO "(%s)", name)
 	switch (random_below(random, 7)) {
@@ -483,7 +483,7 @@ static void make_syscall(struct step *step, struct random *random)
 	}
 }
 
-/* The makers of steps, by subject. */
+/* These functions make steps, by subject. */
 static void (*const makers[])(struct step *, struct random *) = {
 	change_descriptors, change_descriptors, change_descriptors, change_descriptors,
 	change_environment, change_directory,   change_session,     change_signals,
@@ -512,7 +512,7 @@ static void steps_make(struct trial *trial, struct random *random)
 
 /* --- a command ------------------------------------------------------------ */
 
-/* A tree's control group comes first, and alone. */
+/* The cgroup of a tree comes first, and alone. */
 static void order_cgroups(struct trial *trial)
 {
 	int kept = 0;

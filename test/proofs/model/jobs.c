@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Random jobs of a random queue. Their outcome, status and output are known before they are submitted. */
+/* Makes random jobs of a random queue. Their outcome, status and output are known before
+ * submission. */
 #define _GNU_SOURCE
 #include "model.h"
 
@@ -15,7 +16,7 @@
 
 enum { MOST_JOBS = 64, LONG_MS = 120000, MOST_OUTPUT = 200000, MOST_KEYS = 3 };
 
-/* A random job, and what is known of it. */
+/* Holds a random job, and what is known of the job. */
 struct known {
 	int outcome, step, error, exit_code, signal; /* signal 0: none */
 	int out, err;                                /* bytes of the program */
@@ -215,7 +216,8 @@ static void check_outputs(const struct known *job, const struct aspawn_result *r
 			     result->err_total, expected, job->err, report);
 }
 
-/* The status after a time limit or a cancellation. A cancelled job may never have begun. */
+/* True if a time limit or a cancellation gives this status. A cancelled job may never have
+ * begun. */
 static bool is_status_of_end(const struct known *job, int status)
 {
 	const int stop_signal = job->stop_signal ? job->stop_signal : SIGTERM;
@@ -276,7 +278,7 @@ static void check_result(const struct aspawn_result *result, int count, struct r
 
 /* --- limits --------------------------------------------------------------- */
 
-/* Returns how many jobs of the key ran when this one started; key 0: of all. */
+/* Returns how many jobs of the key ran when this job started. Key 0 means all jobs. */
 static uint32_t count_beside(const struct known *job, int count, uint32_t key)
 {
 	uint32_t beside = 0;
@@ -340,7 +342,7 @@ static void use_queue(struct aspawn_queue *queue, struct random *random, int cou
 		complain(report, "the preparation failed: %lld", (long long)prepared);
 	for (; submitted < count && !report->text.length; submitted++) {
 		job_make(&jobs[submitted], random, limits);
-		/* What was prepared has no streams, owner or memory of the job. */
+		/* A prepared command has no streams, owner or memory of the job. */
 		if (jobs[submitted].is_prepared) {
 			struct known *job = &jobs[submitted];
 			job->joins = job->drops_out = job->drops_err = job->is_tree = false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program of the jobs writes. */
+/* The program of the jobs writes these bytes. */
 #ifndef LETTERS_H
 #define LETTERS_H
 
-/* The byte at this place of an output: its period is no power of two. */
+/* Returns the byte at this place of an output. The period of the bytes is no power of two. */
 static inline char letter_at(int place)
 {
 	return (char)('a' + place % 23);

@@ -89,7 +89,8 @@ static int count_lines(const struct text *text)
 	return lines;
 }
 
-/* The children that wait(2) finds, and those that only __WALL does; files in the world. */
+/* Looks at children that wait(2) finds, at children that only __WALL finds, and at files in the
+ * world. */
 static void look_at(struct caller *caller)
 {
 	static struct text file;

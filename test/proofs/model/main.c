@@ -21,7 +21,7 @@
 
 enum { MOST_FAILURES = 5, JOBS = 16, WORKER_SECONDS = 300, COMMANDS_FOR_JOBS = 8 };
 
-/* What a worker tells the supervisor. */
+/* A worker tells this to the supervisor. */
 struct told {
 	uint64_t trial;    /* which is being tried */
 	uint64_t tried;    /* in all */
@@ -32,8 +32,8 @@ static struct told *told;
 
 /* --- one trial, in a worker ----------------------------------------------- */
 
-/* Namespaces that were made for the program have other numbers in each run: the digits of those that are not
- * the caller's become stars. */
+/* Namespaces that were made for the program have other numbers in each run. Digits of a namespace
+ * other than the caller's become stars. */
 static void hide_namespaces(struct text *text)
 {
 	static const char *const names[] = { "mnt",
@@ -73,7 +73,7 @@ static void compare_states(struct ending *expected, struct ending *found, struct
 /* A write by a link into /proc may be refused on shared memory: ASPAWN_WRITE. */
 static bool may_refuse(const struct trial *trial, const struct ending *found)
 {
-	/* The first step counts as often as it is repeated. */
+	/* A repeated first step counts as often as it is repeated. */
 	const int step = found->step > trial->repeats ? found->step - trial->repeats : 0;
 
 	return found->error == -EXDEV && found->step >= 0 && step < trial->count &&
@@ -150,7 +150,7 @@ static bool is_wrong_alone(const struct trial *trial)
 	return is_wrong();
 }
 
-/* Tries commands until one is wrong. */
+/* Tries commands until a command is wrong. */
 static void try_commands(uint64_t first, int count)
 {
 	memset(&told->report, 0, sizeof told->report);
@@ -236,7 +236,7 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Returns how many were wrong. */
+/* Returns how many trials were wrong. */
 static int try_until(double end, uint64_t seed, uint64_t count)
 {
 	int wrong = 0;

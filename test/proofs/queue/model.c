@@ -22,7 +22,7 @@
 enum { THREADS = 8 };
 enum kind { PLAIN, MISSING, SLOW, KINDS };
 
-/* What the model knows of a job; its index is the cookie. */
+/* The model knows this of a job, whose index is the cookie. */
 struct known {
 	enum kind kind;
 	bool was_cancelled; /* stored before the request */
@@ -181,7 +181,7 @@ static void *use(void *arg)
 	return NULL;
 }
 
-/* The process of this name whose parent is this one; 0: none. */
+/* Returns the process of this name whose parent is this process, or 0. */
 static int find_server(void)
 {
 	char line[512];
