@@ -302,35 +302,39 @@ PSYS_API size_t aspawn_status_text(char *to, size_t size, int status);
 
 /* --- run: from start to end in one call ---------------------------------------------- */
 
-/* The outcome of a run or a job. */
+/* A run, or a job, has one of these outcomes. With ASPAWN_OUTCOME_TIMED_OUT, _FULL and _CANCELLED
+ * the library has ended the program. */
 enum aspawn_outcome {
-	/* None of these: the call itself failed, with the error that it returned. */
-	ASPAWN_OUTCOME_NONE = 0,
-	ASPAWN_OUTCOME_RAN = 1,         /* the program ended by itself or by another's signal */
-	ASPAWN_OUTCOME_NOT_STARTED = 2, /* the program was never executed: failure says why */
-	ASPAWN_OUTCOME_TIMED_OUT = 3,   /* the library ended the program after time_limit_ms */
-	ASPAWN_OUTCOME_FULL = 4,        /* the library ended the program: a buffer was full */
-	/* The library ended the program for the caller: a sink returned a negative number, the
-	 * job was cancelled, or aspawn_kill_tree() was called while the program ran. */
+	ASPAWN_OUTCOME_NONE = 0, /* the call itself failed */
+	/* The program ended by itself or by a signal of another process. */
+	ASPAWN_OUTCOME_RAN = 1,
+	ASPAWN_OUTCOME_NOT_STARTED = 2, /* the program was never executed */
+	ASPAWN_OUTCOME_TIMED_OUT = 3,   /* time_limit_ms has passed */
+	ASPAWN_OUTCOME_FULL = 4,        /* a buffer was full */
+	/* A sink returned a negative number, the job was cancelled, or aspawn_kill_tree() was
+	 * called while the program ran. */
 	ASPAWN_OUTCOME_CANCELLED = 5,
-	/* The program was executed, and how it ended is not known. A run: -ECHILD, -EPERM,
-	 * -EOWNERDEAD. A job: its server, or its tree's helper, was killed, or, in a local queue,
-	 * another wait has reaped the program. */
+	/* The program was executed, and nobody knows how it ended. A run returns -ECHILD, -EPERM or
+	 * -EOWNERDEAD. Of a job somebody has killed the server or the tree's helper, or, in a local
+	 * queue, another wait has reaped the program. */
 	ASPAWN_OUTCOME_LOST = 6,
-	/* The OOM killer ended the program, in the control group of its ASPAWN_NEW_CGROUP; of a run
-	 * also in that of its ASPAWN_JOIN_CGROUP, which must be the program's own: otherwise the OOM
-	 * killer may have ended a neighbour, and somebody else the program. If it ended only what the
-	 * program had started, only aspawn_oom_kills() says so. */
+	/* The OOM killer ended the program in the control group of its ASPAWN_NEW_CGROUP; of
+	 * aspawn_run() also in the one of its ASPAWN_JOIN_CGROUP, which must be the program's own:
+	 * otherwise the OOM killer may have ended a neighbour, and somebody else the program. If
+	 * the OOM killer ended only what the program had started, only aspawn_oom_kills() says
+	 * so. */
 	ASPAWN_OUTCOME_OUT_OF_MEMORY = 7
 };
 
-/* How a run treats the program's group and its output. No two flags of commands, runs, queues and jobs
- * are the same number: one in the wrong place is -EINVAL. */
+/* A run has these flags. No two flags of commands, runs, queues and jobs are the same number: a
+ * flag in the wrong place is -EINVAL. */
 enum aspawn_io_flags {
-	/* Send the signals that end the program to its whole process group, as killing a shell does
-	 * not kill the commands that it started. aspawn_run() makes the program the leader of a
-	 * group, unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). A program in its
-	 * own group cannot read from a terminal, and does not get its Ctrl-C. */
+	/* Send the signals that end the program to its whole process group, since killing a shell
+	 * does not kill the commands that it started. When the program has ended after a signal,
+	 * the rest of the group gets SIGKILL; a program that ends by itself leaves its group
+	 * running. aspawn_run() makes the program the leader of a group, unless the command has an
+	 * ASPAWN_SETSID() or ASPAWN_SETPGID(). A program in its own group cannot read from a
+	 * terminal, and does not get its Ctrl-C. */
 	ASPAWN_IO_KILL_GROUP = 256,
 	/* Read and drop output that does not fit in a buffer, and do not end the program. */
 	ASPAWN_IO_DROP_EXCESS = 512
@@ -339,103 +343,119 @@ enum aspawn_io_flags {
 /* For grace_ms: SIGKILL at once, without the command's stop_signal. */
 enum { ASPAWN_GRACE_NONE = -1 };
 
-/* Input, outputs, time limits and results of a run. */
+/* The structure has the input, the outputs, the limits and the results of a run. Zero it, and set
+ * size. */
 struct aspawn_io {
 	/* sizeof(struct aspawn_io) */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* a sum of enum aspawn_io_flags */
 
-	/* Written to standard input, which is then closed; NULL: no input. A terminal gets it as if
-	 * somebody had typed it, and then Ctrl-D: it is echoed to the output, Ctrl-C in it is a
-	 * signal, and the kernel drops what is beyond the 4095th byte of a line. */
+	/* The library writes these bytes to standard input, and then closes it. What the program
+	 * does not read is dropped, and no SIGPIPE reaches the caller. NULL means no input.
+	 *
+	 * A terminal gets the input as if somebody had typed it, and then Ctrl-D. So the terminal
+	 * echoes it to the output, a Ctrl-C in it is a signal, and the kernel drops what is beyond
+	 * the 4095th byte of a line, and perhaps parts of the echo, but not of the input. A program
+	 * in raw mode, such as an editor, gets later input unmodified. Without input a program that
+	 * reads from the terminal gets the end of file. If only std_in is a terminal, nobody reads
+	 * what the program writes to /dev/tty: the program blocks when the terminal is full. */
 	const void *input;
-	size_t input_size; /* bytes */
+	size_t input_size;
 
-	/* Buffers for standard output and standard error: at most size - 1 bytes are stored, and
-	 * always a NUL, also if the call fails. More output ends the program (-ENOBUFS). Size 0: no
-	 * buffer. */
+	/* Buffers for standard output and standard error. Each gets at most its size - 1 bytes, and
+	 * always a NUL, also if the call fails. More output ends the program (-ENOBUFS). Size 0
+	 * means no buffer. */
 	void *out, *err;
 	size_t out_size, err_size;
-	/* Gets output of any length: standard output, unless it has a buffer; and standard error if
-	 * std_err is ASPAWN_STREAM_PIPE and it has no buffer. What comes from a terminal is standard
-	 * error only if std_out is something else. stream is 1 or 2; count is from 1 to 4096; bytes
-	 * is valid during the call. Runs on the calling thread; may use malloc and stdio. Returns 0
-	 * or a positive number to go on. A negative number ends the program, and the call returns
-	 * that number (outcome distinguishes it from other errors); the sink is
-	 * not called again. Must not leave by longjmp or an exception. NULL: a pipe without a
-	 * buffer is read, and the output dropped. */
+	/* This function gets output of any length: standard output unless it has a buffer, and
+	 * standard error if std_err is ASPAWN_STREAM_PIPE and has no buffer. Output of a terminal
+	 * is standard error only if std_out is something else; it has "\r\n" where the program
+	 * wrote "\n". stream is 1 or 2, count is from 1 to 4096, and bytes is valid during the
+	 * call.
+	 *
+	 * A negative number that the function returns ends the program, and is what the run
+	 * returns; outcome distinguishes it from other errors. Then the function is not called
+	 * again. It runs on the calling thread, may use malloc(3) and stdio(3), and must not leave
+	 * by longjmp(3) or an exception. With NULL the output of a pipe without a buffer is read
+	 * and dropped. */
 	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
-	void *arg; /* of the sink */
+	void *arg; /* the first argument of sink */
 
-	/* From the call to the command's stop_signal, which goes to the program, with
-	 * ASPAWN_IO_KILL_GROUP to its group, and with ASPAWN_OWNER_TREE to all of the tree. What the
-	 * program has started otherwise runs on. */
+	/* The time from the call to the command's stop_signal, which also follows a full buffer and
+	 * a negative number of the sink. The signal goes to the program, with ASPAWN_IO_KILL_GROUP
+	 * to its group, and with ASPAWN_OWNER_TREE to all of the tree. What else the program has
+	 * started runs on. 0 means no limit. */
 	int64_t time_limit_ms __attribute__((aligned(8)));
-	/* From the stop_signal to SIGKILL. Also the time after the program's end in which output is still
-	 * read if another process holds the pipe open. */
+	/* The time from the stop_signal to SIGKILL. It is also the time after the program's end in
+	 * which output is still read if another process holds the pipe; later output is lost. 0
+	 * means one second; with ASPAWN_GRACE_NONE SIGKILL is sent at once. */
 	int64_t grace_ms __attribute__((aligned(8)));
 
-	/* Results, set by each call, unless size is too small. */
-	int outcome; /* enum aspawn_outcome */
-	int status;  /* as aspawn_wait() stores it, also if the exec failed; -1: none */
+	/* A result, an enum aspawn_outcome. Each call sets all results, unless size is too
+	 * small. */
+	int outcome;
+	/* As wait(2) stores it, also if the program was not executed; -1 if there is none.
+	 * WCOREDUMP() tells if core was dumped; the kernel does not record why it was not. */
+	int status;
 	size_t out_length, err_length; /* bytes in the buffers, without the NUL */
-	/* Bytes that the program wrote, those given to a sink or dropped included. */
+	/* Bytes that the program wrote, including those that a sink got or that were dropped. */
 	uint64_t out_total __attribute__((aligned(8)));
 	uint64_t err_total __attribute__((aligned(8)));
-	struct aspawn_failure failure; /* error is 0 unless the program was never executed */
-	struct psys_rusage usage;      /* as aspawn_wait() stores it */
+	/* Why the program was not executed; after -EINVAL and -E2BIG the invalid member. Otherwise
+	 * the error is 0. */
+	struct aspawn_failure failure;
+	struct psys_rusage usage; /* as aspawn_wait() stores it */
 	/* The most bytes of memory that the cgroup of an ASPAWN_NEW_CGROUP had at a time, with page
-	 * cache and memory of the kernel; 0: not known, as there is no such group, or no memory.peak
-	 * (Linux 5.19, memory controller). */
+	 * cache and memory of the kernel. 0 means not known: there is no such cgroup, or no
+	 * memory.peak in it (Linux 5.19, memory controller). */
 	uint64_t memory_peak __attribute__((aligned(8)));
-	/* Output that was given up when the grace had passed, as another process still held the pipe:
-	 * the sum of 1 for standard output and 2 for standard error. */
+	/* Output that was given up when the grace had passed, since another process still held the
+	 * pipe: the sum of 1 for standard output and 2 for standard error. */
 	int cut;
 	int survivor; /* the number of a program that could not be ended, after -EPERM; otherwise 0 */
 };
 
 /*
- * Runs a command from start to end: aspawn_start(), aspawn_communicate(), aspawn_wait(). When the
- * call returns, nothing is left to be released. The calling thread is blocked; no other thread is
- * made. If the program does not read its input, SIGPIPE does not reach the caller.
- *
- * command  as for aspawn_start(). Streams that are ASPAWN_STREAM_DEFAULT become what *io asks for.
- * io       must not be NULL
+ * Starts a command, feeds it, collects its output, ends it after a time limit, and waits for it.
+ * The call blocks the calling thread, and makes no other. When it returns, the terminal is closed,
+ * so that the terminal's foreground gets SIGHUP, and nothing is left to be released.
  *
  * The call lasts at most time_limit_ms and twice grace_ms, plus the time of the sink, and of the
  * kernel to end a killed process; plus ten seconds if the program may not be killed.
  *
- * Returns 0 if the program was executed and has ended: io->status shows if it succeeded. Otherwise
- * the child has been ended and reaped, and io->outcome says why.
- *   -ECANCELED  the program was never executed: see io->failure
+ * command  As for aspawn_start(). A stream that is ASPAWN_STREAM_DEFAULT becomes a pipe for input
+ *          or a buffer, and standard output for the sink. Otherwise standard input is /dev/null,
+ *          and the others are the caller's.
+ *
+ * Returns 0 if the program was executed and has ended: io->status shows if it succeeded. If the
+ * sink has ended the program, the sink's negative number is returned.
+ *   -ECANCELED  the program was never executed: io->failure says why
  *   -ETIMEDOUT  the library ended the program after time_limit_ms
  *   -ENOBUFS    the library ended the program because a buffer was full
- *   the negative number of a sink
  *   -EPERM      the program runs as another user, whom the caller may not signal, and has not
- *               ended within ten seconds after SIGKILL: it runs on, as io->survivor. A child of
- *               the caller's own is the caller's to reap, by wait(2)
- *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored, and the
- *               kernel does not keep the status (before 6.15, or no pidfd). The output is complete
- *   -ENOTEMPTY, -EOWNERDEAD  as of aspawn_wait(); after -ENOTEMPTY, which comes before
- *               -ETIMEDOUT and the like, io->outcome says what else happened
- *   -EINVAL     io is NULL; input is NULL and input_size not 0; a buffer is NULL and its size not
- *               0; there is input, or a buffer, for a stream that command sends elsewhere
- *   and errors of aspawn_start()
- * See ppoll(2), waitid(2), pipe(7).
+ *               ended within ten seconds after SIGKILL: it runs on, as io->survivor. The caller has
+ *               to reap it by wait(2), unless it is private
+ *   -ECHILD     as for aspawn_wait(); the output is complete
+ *   -ENOTEMPTY, -EOWNERDEAD  as for aspawn_wait(); -ENOTEMPTY comes before -ETIMEDOUT and the like,
+ *               which io->outcome tells
+ *   -EINVAL, -E2BIG  io is NULL; a member is invalid, and is the subject of io->failure; input or a
+ *               buffer is NULL, and its size is not 0, or command sends its stream elsewhere
+ *
+ * Other errors are those of aspawn_start(), and in a sandbox of ppoll(2) and waitid(2).
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io);
 
 /*
  * Formats what aspawn_run() or aspawn_communicate() has stored in *io and returned as result:
- * "exit 3", "timed out, killed by SIGTERM", "not started: search \"unmae\": ENOENT", "EMFILE".
- * As aspawn_failure_text(); at most 319 bytes. The text is empty if io is NULL.
+ * exit 3, or timed out, killed by SIGTERM, or not started: search "unmae": ENOENT, or EMFILE. The
+ * text has at most 319 bytes, and is stored as by aspawn_failure_text(). It is empty if io is NULL.
  */
 PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io);
 
 /*
- * Returns the name of an enum aspawn_outcome, such as "timed_out" for ASPAWN_OUTCOME_TIMED_OUT. Empty,
- * never NULL, if the number is not an outcome. A constant string, for programs to compare: names do
- * not change in later versions.
+ * Returns the name of an outcome, such as "timed_out" for ASPAWN_OUTCOME_TIMED_OUT: a constant
+ * string for programs to compare, which does not change in later versions. It is empty, never NULL,
+ * if the number is not an outcome.
  */
 PSYS_API const char *aspawn_outcome_name(int outcome);
 
@@ -624,15 +644,19 @@ PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_ru
 PSYS_API int aspawn_ended(struct aspawn_child *child);
 
 /*
- * Does all of aspawn_run() except the start, with the pipes and the terminal of the handle: each
- * output without a buffer goes to the sink. On return in_fd, out_fd, err_fd and pty_fd are closed and
- * -1, and there is no child any more; a failure kills the child first. After -EPERM the child runs
- * on, and the handle is valid: aspawn_wait() reaps it later. -EINVAL and -E2BIG change nothing but
- * the results.
+ * Does what aspawn_run() does after the start, with the pipes and the terminal of the handle. Each
+ * output without a buffer goes to the sink. A caller that has closed a pipe, or keeps it, stores -1
+ * in the handle before. On return in_fd, out_fd, err_fd and pty_fd are closed and -1, and there is
+ * no child any more; a failure kills the child first.
  *
- * Returns what aspawn_run() does, without the errors of the start; -EPERM as soon as SIGKILL is
- * refused. Also fails with -EINVAL if there is input, or a buffer, without the pipe or terminal for
- * it.
+ * Returns what aspawn_run() does.
+ *   -EPERM   the program runs as another user, whom the caller may not signal. The call does not
+ *            wait for its end, and the handle is valid: aspawn_wait() reaps the child later
+ *   -EINVAL  io is invalid; child is NULL or no child, or was waited for; there is input, or a
+ *            buffer, without the pipe or terminal for it
+ *
+ * Other errors are those of aspawn_run(), except those of the start. -EINVAL and -E2BIG change
+ * nothing but the results.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
