@@ -53,15 +53,15 @@
  * child, or was waited for, is -EINVAL.
  *
  * Helpers. A private child, one with a [copy] action (aspawn/action.h), and one that begins in a
- * control group have a helper until their end. It is a process of the library that shares the caller's
- * memory, keeps the privileges that the caller had, and counts for RLIMIT_NPROC. A process that gives
- * up privileges, or enters a sandbox, must do so before it starts such children, or after they have
- * ended.
+ * control group have a helper until their end. It is a process of the library that shares the
+ * caller's memory, keeps the privileges that the caller had, and counts for RLIMIT_NPROC. A process
+ * that gives up privileges, or enters a sandbox, must do so before it starts such children, or
+ * after they have ended.
  *
  * fork(2). A forked process may only call aspawn_release() on its copies of handles, and close
- * in_fd, out_fd, err_fd and pty_fd. Its copy of a pool works. If another thread was in aspawn_start(), a
- * forked process that executes no program holds the other ends of that child's pipes: exclude such
- * forks with a lock.
+ * in_fd, out_fd, err_fd and pty_fd. Its copy of a pool works. If another thread was in
+ * aspawn_start(), a forked process that executes no program holds the other ends of that child's
+ * pipes: exclude such forks with a lock.
  */
 #ifndef ASPAWN_COMMAND_H
 #define ASPAWN_COMMAND_H
@@ -76,138 +76,142 @@ extern "C" {
 
 /* --- a command ---------------------------------------------------------------- */
 
-/* A standard stream of the program. A number above 2 is a descriptor of the caller, which stays
+/* A standard stream is one of these numbers, or a descriptor of the caller above 2, which stays
  * open in the caller. The library does not change O_NONBLOCK of the caller's streams: the flag
  * belongs to the open file, which the caller and the program share. */
 enum aspawn_stream {
-	/* aspawn_start(): as ASPAWN_STREAM_INHERIT. aspawn_run(): a pipe for what struct aspawn_io
-	 * asks for; otherwise /dev/null for std_in, and the caller's stream for the others.
-	 * A job: what struct aspawn_job asks for, otherwise /dev/null. */
+	/* As ASPAWN_STREAM_INHERIT; aspawn_run() and struct aspawn_job have other defaults. */
 	ASPAWN_STREAM_DEFAULT = 0,
 	ASPAWN_STREAM_NULL = -1, /* /dev/null */
-	/* a new pipe, whose other end is in aspawn_child.in_fd, .out_fd, .err_fd */
+	/* a new pipe, whose other end is in_fd, out_fd or err_fd of the handle */
 	ASPAWN_STREAM_PIPE = -2,
 	/* For std_err only: the same as std_out. If an action opens a file as 1, add an
-	 * ASPAWN_DUP2(1, 2) after that action. */
+	 * ASPAWN_DUP2(1, 2) after it. */
 	ASPAWN_STREAM_STDOUT = -3,
 	ASPAWN_STREAM_INHERIT = -4, /* the caller's stream of the same number */
-	/* A new pseudoterminal, one for all streams that are this; its other end is
-	 * aspawn_child.pty_fd. The child leads a new session, whose controlling terminal it is, and
-	 * the foreground group. So an ASPAWN_SETSID() or ASPAWN_SETPGID() fails with EPERM. */
+	/* A new pseudoterminal (pty(7)), one for all streams with this number; its other end is
+	 * pty_fd of the handle. The child leads a new session, whose controlling terminal it is,
+	 * and is its foreground process group. So a shell can control jobs, Ctrl-C that the caller
+	 * writes is a signal to the foreground group, a program that asks for a password finds a
+	 * terminal, and an ASPAWN_SETSID() or ASPAWN_SETPGID() fails with EPERM.
+	 *
+	 * The session is made before the first action, and the caller opens the terminal: the child
+	 * needs no /dev, and may change its root or user. But /dev/pts/N belongs to the caller's
+	 * user: programs that open their terminal by that name, as screen(1) does, cannot do so as
+	 * another user. */
 	ASPAWN_STREAM_PTY = -5
 };
 
-/* Whose child it is. */
+/* The owner of the child: */
 enum aspawn_owner {
-	/* An ordinary child of the caller's process: SIGCHLD, and wait(2) finds it. */
+	/* An ordinary child of the caller's process: it raises SIGCHLD, and wait(2) finds it. */
 	ASPAWN_OWNER_CALLER = 0,
-	/* A child of this library alone: it raises no SIGCHLD, and no wait of the caller's process
-	 * finds it, not even wait(-1), also if SIGCHLD is ignored; only aspawn_wait() and the like.
-	 * For a library in a program with other child watchers. A helper is the parent, which
-	 * ASPAWN_PDEATHSIG follows. Not with ASPAWN_MEMORY_SUSPENDED. */
+	/* A child of this library alone, for libraries in programs with other child watchers: it
+	 * raises no SIGCHLD, and no wait of the caller's process finds it, not even wait(-1), also
+	 * if SIGCHLD is ignored; only aspawn_wait() and the like do. A helper is its parent
+	 * (aspawn(7)). Not with ASPAWN_MEMORY_SUSPENDED. */
 	ASPAWN_OWNER_PRIVATE = 1,
 	/* As ASPAWN_OWNER_PRIVATE, and all that descends from the child ends with it, whatever it
 	 * did with setsid(2), nohup(1) or double forks: at the program's end, at a time limit, by
 	 * aspawn_kill_tree(), and with ASPAWN_COMMAND_DIES_WITH_CALLER at the caller's end. The
-	 * helper is the parent of what descendants leave, and needs /proc of its pid namespace.
-	 * What was not forked below the child does not end: jobs of at(1), systemd-run(1), D-Bus. */
+	 * helper needs /proc of its pid namespace. aspawn(7), "Trees", says what escapes. */
 	ASPAWN_OWNER_TREE = 2
 };
 
-/* In what memory the child begins, until its exec. */
+/* The memory of the child until its exec: */
 enum aspawn_memory {
-	/* The caller's memory; with a [copy] action that of a small program of the library. The
-	 * cost does not depend on the size of the caller's memory. */
+	/* The caller's memory; with a [copy] action the memory of a small program of the library.
+	 * The cost does not depend on the size of the caller's memory. */
 	ASPAWN_MEMORY_SHARED = 0,
-	/* The caller's memory, and the calling thread is suspended until the exec, as by vfork(2).
-	 * For debuggers, which otherwise remove breakpoints from the caller too. Also for very long
-	 * argv and envp, which are not copied then, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC.
-	 * With a [copy] action: as ASPAWN_MEMORY_COPIED. A frozen control group suspends the caller
-	 * too. */
+	/* The caller's memory, with the calling thread suspended until the exec, as by vfork(2),
+	 * for debuggers, which otherwise remove breakpoints from the caller too. Very long argv and
+	 * envp are not copied then, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC. With a [copy]
+	 * action it is as ASPAWN_MEMORY_COPIED. A frozen control group suspends the caller too. */
 	ASPAWN_MEMORY_SUSPENDED = 1,
-	/* A copy, as of fork(2) and at its cost. What an ASPAWN_CALL stores does not reach the
-	 * caller. For valgrind, and for security monitors that forbid programs without a file. */
+	/* A copy, as by fork(2) and at its cost, for valgrind(1), and for security monitors that
+	 * forbid programs without a file. What an ASPAWN_CALL stores does not reach the caller. */
 	ASPAWN_MEMORY_COPIED = 2
 };
 
-/* What else a start does. */
+/* A command has these flags: */
 enum aspawn_command_flags {
-	/* Make aspawn_child.started_fd, for callers that poll for a successful exec. To poll for a
-	 * failure, ended_fd is enough, as a child that fails ends. aspawn_wait_started() needs no
-	 * descriptor. */
+	/* Make started_fd, for callers that poll for a successful exec. To poll for a failure,
+	 * ended_fd is enough, as a child that fails ends. */
 	ASPAWN_COMMAND_STARTED_FD = 1,
 	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
 	ASPAWN_COMMAND_SHELL_ON_ENOEXEC = 2,
 	/* Resolve a relative file, and relative entries of search_path, against the caller's
-	 * directory, not the directory that the actions change to. After a change of the root the
-	 * path of that directory is looked up below the new root. */
+	 * directory, not the one that the actions change to. After a change of the root the path of
+	 * the caller's directory is looked up below the new root. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
-	/* Make no pidfd: aspawn_child.ended_fd is -1. For callers that wait by pid, or may be out
-	 * of descriptors. */
+	/* Make no pidfd: ended_fd is -1, and a wait with a timeout checks the child every 5
+	 * milliseconds. For callers that wait by pid, or may be out of descriptors. */
 	ASPAWN_COMMAND_NO_PIDFD = 8,
-	/* The caller's ends of all pipes and the terminal are O_NONBLOCK; the program's are blocking. */
+	/* The caller's ends of all pipes and the terminal are O_NONBLOCK; the program's are
+	 * blocking. */
 	ASPAWN_COMMAND_NONBLOCK = 16,
-	/* Kill the child (SIGKILL) when the caller's process ends, whichever of its threads started
-	 * the child. Not at the caller's exec, not by aspawn_release(), and not the child's
-	 * descendants, except with ASPAWN_OWNER_TREE. Otherwise the owner is ASPAWN_OWNER_PRIVATE. */
+	/* Kill the child (SIGKILL) when the caller's process ends, whichever thread started the
+	 * child. The caller's exec and aspawn_release() do not kill it; its descendants live on,
+	 * except those of a tree. The owner is ASPAWN_OWNER_PRIVATE, unless it is
+	 * ASPAWN_OWNER_TREE. */
 	ASPAWN_COMMAND_DIES_WITH_CALLER = 32,
-	/* Of ASPAWN_OWNER_TREE, where there is no list of children (/proc, CONFIG_PROC_CHILDREN): end
-	 * the child's process group instead, and ASPAWN_FACT_OWNER is ASPAWN_OWNER_PRIVATE.
-	 * Otherwise the command fails there (ASPAWN_STEP_CLONE, -EOPNOTSUPP). The child leads a
+	/* For ASPAWN_OWNER_TREE where /proc has no lists of children (CONFIG_PROC_CHILDREN): end
+	 * the child's process group instead, and ASPAWN_FACT_OWNER is ASPAWN_OWNER_PRIVATE. Without
+	 * the flag the command fails there (ASPAWN_STEP_CLONE, -EOPNOTSUPP). The child leads a
 	 * group, unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). */
 	ASPAWN_COMMAND_TREE_OR_GROUP = 64,
 	/* Begin the program with the signal mask of the calling thread, and ignore all signals that
-	 * the caller ignores; a job has those of the queue's creator. Without this flag no signal is
-	 * blocked, and SIGPIPE, SIGXFSZ, SIGCHLD, SIGTERM, SIGALRM, SIGUSR1 and SIGUSR2, which
-	 * servers ignore for themselves, have their default actions. Other ignored signals stay
-	 * ignored: nohup(1) and shells ignore SIGHUP, SIGINT and SIGQUIT on purpose. */
+	 * the caller ignores. Without this flag no signal is blocked, and SIGPIPE, SIGXFSZ,
+	 * SIGCHLD, SIGTERM, SIGALRM, SIGUSR1 and SIGUSR2, which servers ignore for themselves, have
+	 * their default actions. Other ignored signals stay ignored: nohup(1) and shells ignore
+	 * SIGHUP, SIGINT and SIGQUIT on purpose. */
 	ASPAWN_COMMAND_INHERIT_SIGNALS = 128
 };
 
 /*
- * A program and how to start it. Only size and argv (or file) must be set; zero is a good default
- * for the rest. All is copied, except the pool.
+ * A program and how to start it. Zero the structure, and set size and argv (or file); zero is a
+ * good default for the rest. All is copied, except the pool.
  */
 struct aspawn_command {
 	/* sizeof(struct aspawn_command) */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* a sum of enum aspawn_command_flags */
 
-	/* The program; NULL: argv[0]. If the name has no slash, the child searches for it in
-	 * search_path. A relative path with a slash begins in the directory that the actions
-	 * change to. */
+	/* The program; NULL means argv[0]. The child searches for a name without a slash in
+	 * search_path. A relative path begins in the directory that the actions change to. */
 	const char *file;
-	char *const *argv; /* ends with NULL; NULL: only file. See ASPAWN_ARGV() */
-	/* The environment, ends with NULL. NULL: the caller's environ, as it is during the call
-	 * (empty in a program without a libc): another thread must not change it meanwhile.
-	 * ASPAWN_SETENV() and the like change the program's. */
+	char *const *argv; /* the arguments, which end with NULL; NULL means only file */
+	/* The environment, which ends with NULL, and which ASPAWN_SETENV() and the like change.
+	 * NULL means the caller's environ, which no other thread may change during the call;
+	 * without a libc it is empty. */
 	char *const *envp;
-	/* Directories to search for file, in the format of PATH. NULL: PATH of the program's
-	 * environment after the actions, or "/bin:/usr/bin" without a PATH. */
+	/* The directories to search for file, in the format of PATH; an empty one is the current
+	 * directory. NULL means PATH of the program's environment after the actions, or
+	 * "/bin:/usr/bin" without a PATH. */
 	const char *search_path;
 
-	/* What the child does before the exec, in this order. */
+	/* What the child does before the exec, in this order: aspawn_action(3). */
 	const struct aspawn_action *actions;
 	size_t action_count;
 
-	/* Memory for the child. NULL: a new mapping, at the cost of some system calls. */
+	/* Memory for the child; NULL means a new mapping, at the cost of some system calls. */
 	struct aspawn_pool *pool;
 
-	/* enum aspawn_stream, or a descriptor above 2; made before the actions, which may replace
-	 * them. 1 for std_out and 2 for std_err are ASPAWN_STREAM_INHERIT; any other use of 1 and 2
-	 * is -EINVAL. */
+	/* An enum aspawn_stream, or a descriptor above 2. The actions may replace the streams,
+	 * which are made before. 1 for std_out and 2 for std_err are ASPAWN_STREAM_INHERIT; any
+	 * other use of 1 and 2 is -EINVAL. */
 	int std_in, std_out, std_err;
-	int owner;  /* enum aspawn_owner */
-	int memory; /* enum aspawn_memory */
-	/* Size of the terminal of ASPAWN_STREAM_PTY, in characters, at most 65535; 0: 24 rows, 80
-	 * columns. */
+	int owner;  /* an enum aspawn_owner */
+	int memory; /* an enum aspawn_memory */
+	/* The size of the terminal of ASPAWN_STREAM_PTY, in characters, at most 65535; 0 means 24
+	 * rows and 80 columns. */
 	unsigned pty_rows, pty_columns;
 
-	/* The signal that a time limit, a cancellation and the end of a tree send first. 0 is SIGTERM;
-	 * SIGKILL and SIGSTOP are -EINVAL. The program begins with the default action for this signal,
-	 * and does not block it, even with ASPAWN_COMMAND_INHERIT_SIGNALS: nohup(1) and a shell's &
-	 * ignore SIGINT and SIGQUIT, which would then end nothing. SIGCONT follows to the same
-	 * processes, so that a stopped program gets the signal too. */
+	/* The signal that a time limit, a cancellation and the end of a tree send first. 0 is
+	 * SIGTERM; SIGKILL and SIGSTOP are -EINVAL. The program begins with the default action for
+	 * this signal, and does not block it, even with ASPAWN_COMMAND_INHERIT_SIGNALS: nohup(1)
+	 * and a shell's & ignore SIGINT and SIGQUIT, which would then end nothing. SIGCONT follows
+	 * to the same processes, so that a stopped program gets the signal too. */
 	int stop_signal;
 	int reserved; /* 0 */
 };
@@ -241,35 +245,37 @@ enum aspawn_step {
 	/* The child could not copy the descriptors, for ASPAWN_ONLY_BELOW. */
 	ASPAWN_STEP_DESCRIPTORS = -2,
 	/* A standard stream failed, or the process group of ASPAWN_IO_KILL_GROUP or
-	 * ASPAWN_COMMAND_TREE_OR_GROUP. With the subject "/dev/ptmx" aspawn_start() itself has failed:
-	 * it could not make the terminal. */
+	 * ASPAWN_COMMAND_TREE_OR_GROUP. With the subject "/dev/ptmx" aspawn_start() itself has
+	 * failed: it could not make the terminal. */
 	ASPAWN_STEP_STREAMS = -3,
 	ASPAWN_STEP_SEARCH = -4, /* The file was not found in the search path. */
-	/* execve(2) failed. -ENOENT: there is no such file. -EACCES: the file may not be executed, or a
-	 * script's interpreter may not. -ENOEXEC: the file is no program, and has no "#!"
+	/* execve(2) failed. -ENOENT: there is no such file. -EACCES: the file may not be executed,
+	 * or a script's interpreter may not. -ENOEXEC: the file is no program, and has no "#!"
 	 * (ASPAWN_COMMAND_SHELL_ON_ENOEXEC). After a search the subject is the name. */
 	ASPAWN_STEP_EXEC = -5,
-	/* The file exists, but not its interpreter. The first line of a script names the interpreter,
-	 * and is the subject; or the ELF header names it. */
+	/* The file exists, but not its interpreter. The first line of a script names the
+	 * interpreter, and is the subject; or the ELF header names it. */
 	ASPAWN_STEP_INTERPRETER = -6,
-	/* A member is invalid, and is the subject: "std_in", "io.out", "job.priority". With "size" the
-	 * size was usually not set. An invalid action has its index instead. */
+	/* A member is invalid, and is the subject: "std_in", "io.out", "job.priority". With "size"
+	 * the size was usually not set. An invalid action has its index instead. */
 	ASPAWN_STEP_ARGUMENT = -7,
 	/* A helper could not clone the child, by clone(2); where the caller itself clones,
-	 * aspawn_start() returns the error. -ECHILD: a signal killed the helper before. -EOPNOTSUPP: a
-	 * tree needs /proc of its own pid namespace, with lists of children. */
+	 * aspawn_start() returns the error. -ECHILD: a signal killed the helper before.
+	 * -EOPNOTSUPP: a tree needs /proc of its own pid namespace, with lists of children. */
 	ASPAWN_STEP_CLONE = -8
 };
 
 /* What failed. The structure has 128 bytes on every architecture, and contains no pointer. */
 struct aspawn_failure {
 	int step; /* The index of the action, or an enum aspawn_step. */
-	/* A negative error number; 0: nothing failed. -ECHILD: a signal killed the child at this step. */
+	/* A negative error number; 0: nothing failed. -ECHILD: a signal killed the child at this
+	 * step. */
 	int error;
 	uint32_t kind;     /* The action's enum aspawn_action_kind; 0 for the other steps. */
 	uint32_t reserved; /* 0 */
-	/* The path, name or number that failed, or the end of a longer one, with a NUL; empty if there is
-	 * none. A repeated aspawn_wait_started(), or one after a wait, stores only the last 39 bytes. */
+	/* The path, name or number that failed, or the end of a longer one, with a NUL; empty if
+	 * there is none. A repeated aspawn_wait_started(), or one after a wait, stores only the
+	 * last 39 bytes. */
 	char subject[112];
 };
 
@@ -462,29 +468,30 @@ PSYS_API const char *aspawn_outcome_name(int outcome);
 /* --- find: which file a command would execute ------------------------------------------ */
 
 /*
- * Finds the file that the command would execute, without starting anything. The search follows
- * search_path or PATH, and what the actions change of PATH and of the directory. It looks at
- * permissions, at the type of the file, and at the interpreters of a script that the caller may
- * read, but not at the format of the file.
+ * Stores in to the path of the file that the command would execute, and starts nothing. The path is
+ * absolute, or relative to the caller's directory; it is empty after an error of the search.
  *
- * to       out: the path, absolute or relative to the caller's directory; empty after an error of
- *          the search
- * size     bytes of to, at least 4096 (PATH_MAX)
- * command  as for aspawn_start()
- * action   out, may be NULL: how certain the answer is, also if the search fails.
+ * The search follows search_path or PATH, and what the actions change of PATH and of the directory.
+ * It looks at permissions, at the type of the file, and at the interpreters of a script that the
+ * caller may read, but not at the format of the file. Before Linux 5.8 the permissions are those of
+ * the caller's real user and group, as for access(2).
+ *
+ * size     The bytes of to, at least 4096 (PATH_MAX).
+ * action   Gets how certain the answer is, also if the search fails; may be NULL.
  *          ASPAWN_STEP_NONE: the child finds the same, if the actions succeed and no file changes
- *          meanwhile. Otherwise the index of the first action that may change the answer: one that
- *          changes users, capabilities, roots, mounts or namespaces, or that restricts the child;
- *          ASPAWN_FCHDIR, ASPAWN_WRITE, ASPAWN_CALL, ASPAWN_SYSCALL; an ASPAWN_CHDIR that may fail
+ *          meanwhile. Otherwise it is the index of the first action that may change the answer: one
+ *          that changes users, capabilities, roots, mounts or namespaces, or that restricts the
+ *          child; ASPAWN_FCHDIR, ASPAWN_WRITE, ASPAWN_CALL, ASPAWN_SYSCALL and its short forms; an
+ *          ASPAWN_CHDIR that may fail.
  *
- *   0        the caller may execute the file
  *   -ENOENT  no file has the name, or an interpreter is missing
  *   -EACCES  the caller may not execute the file or an interpreter, or it is no regular file
  *   -ELOOP   there are too many symbolic links, or more than five interpreters
+ *   -ENAMETOOLONG  the name or the path is too long
  *   -ERANGE  to is NULL, or size is less than 4096
  *   -EINVAL, -E2BIG, -EOPNOTSUPP  the command is invalid, as for aspawn_start()
- *   and errors of access(2) and stat(2), such as -ENAMETOOLONG
- * Before Linux 5.8 the caller's real user and group decide, as for access(2).
+ *
+ * Other errors are those of access(2) and stat(2).
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
 					 const struct aspawn_command *command, int *action);
@@ -492,39 +499,37 @@ PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
 /* --- start: a child and its handle --------------------------------------------------- */
 
 /*
- * The handle of a child, from aspawn_start() to aspawn_wait(). It may be moved by memcpy between
- * any two calls if only one copy is used; it points only to the pool. A handle of zeros is no
- * child, and aspawn_release() does nothing with it. Always 128 bytes, on every architecture.
+ * The handle of a child, from aspawn_start() to aspawn_wait(). It may be moved between two calls,
+ * if only one copy is used; it points only to the pool. A handle of zeros is no child, and
+ * aspawn_release() does nothing with it. It has 128 bytes on every architecture. All descriptors
+ * are CLOEXEC; in_fd, out_fd, err_fd and pty_fd are above 2, or -1 if there is none.
  *
- * For every child call aspawn_wait() or aspawn_communicate(), also if its program was never
- * executed; or aspawn_release(), and then waitpid(2) unless the child is private. Otherwise a
- * zombie is left, or memory.
+ * Call aspawn_wait(), aspawn_communicate() or aspawn_release() for every child, also if its program
+ * was never executed. After aspawn_release(), waitpid(2) has to reap the child unless it is
+ * private. Otherwise a zombie is left, or memory.
+ *
+ * aspawn_wait(), aspawn_communicate() and aspawn_release() close ended_fd and started_fd, and store
+ * -1. Before the call remove them from epoll(7) or the array of poll(2): epoll reports a descriptor
+ * until its last copy is closed, and a child before its exec may hold one.
  */
 struct aspawn_child {
-	/* Readable when the child has ended (Linux 5.3). It is for polling only, as it may be a
-	 * helper's. Call aspawn_ended() then. If that returns 0, somebody has killed the helper:
-	 * stop polling, and call aspawn_ended() from a timer. Do the same if ended_fd is -1, which
-	 * means not requested, or not supported (before Linux 5.2). On 5.2 poll(2) always finds it
-	 * readable. CLOEXEC; the library closes it.
-	 *
-	 * Before a call that closes ended_fd and started_fd (aspawn_wait(), aspawn_communicate(),
-	 * aspawn_release()) remove them from epoll(7) or the array of poll(2): epoll reports a
-	 * descriptor until its last copy is closed, and a child before its exec may hold one. */
+	/* Readable when the child has ended. It is for poll(2) only, as it may be a helper's. Then
+	 * call aspawn_ended(). If that returns 0, somebody has killed the helper: stop polling, and
+	 * call aspawn_ended() from a timer. Do so too if ended_fd is -1: not requested, or not
+	 * supported (before Linux 5.2; on 5.2 poll(2) always finds it readable). */
 	int ended_fd;
-	/* With ASPAWN_COMMAND_STARTED_FD, otherwise -1. Readable or hung up when the program may
-	 * have been executed. Do not read from it: call aspawn_wait_started() with timeout 0, and
-	 * poll on after -ETIMEDOUT. Call that also when ended_fd is readable, as a process that
-	 * another thread forked meanwhile delays the hang-up. CLOEXEC; the library closes it. */
+	/* -1 without ASPAWN_COMMAND_STARTED_FD. It becomes readable, or hangs up, when the exec may
+	 * have happened. Do not read from it: call aspawn_wait_started() with timeout 0, and poll
+	 * on after -ETIMEDOUT. Call that also when ended_fd is readable, as a process that another
+	 * thread forked meanwhile delays the hang-up. */
 	int started_fd;
-	/* The caller's ends of the pipes of ASPAWN_STREAM_PIPE: the caller writes to in_fd, and
-	 * reads from out_fd and err_fd. CLOEXEC, always above 2; otherwise there is no pipe. The
-	 * caller closes them, or aspawn_communicate() does. A caller that closes one before
-	 * aspawn_communicate(), or keeps it, stores -1. */
+	/* The caller's ends of the pipes. The caller writes to in_fd, reads from the others, and
+	 * closes all, unless aspawn_communicate() does. */
 	int in_fd, out_fd, err_fd;
-	/* The caller's end of the terminal of ASPAWN_STREAM_PTY: the caller writes input to it, and
-	 * reads output from it, until read(2) fails with EIO: no process has the terminal any more.
-	 * CLOEXEC, above 2; otherwise -1. The caller closes it, as the above. If its last copy is
-	 * closed before the program ends, the session's leader and foreground group get SIGHUP. */
+	/* The caller's end of the terminal. The caller writes input to it, reads output until
+	 * read(2) fails with EIO since no process has the terminal any more, and closes it as the
+	 * pipes. If its last copy is closed before the program ends, the leader of the session and
+	 * the foreground process group get SIGHUP. */
 	int pty_fd;
 	unsigned char own[104] __attribute__((aligned(8))); /* internal */
 };
@@ -532,42 +537,44 @@ struct aspawn_child {
 PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
 
 /*
- * Starts a command, and returns when the child exists. The actions and the exec come later: their
- * failures are not errors of this call, but of aspawn_wait_started().
+ * Starts a command, and returns when the child exists. The child then performs the actions and
+ * executes the program, while the caller goes on. What fails in the child is an error of
+ * aspawn_wait_started().
  *
- * The call takes some microseconds, whatever the actions do, with these exceptions:
+ * The call takes some microseconds, with these exceptions:
  * - With ASPAWN_ONLY_BELOW, or ASPAWN_CLOSEFROM and more than 1024 descriptors, it waits for the
- *   child's first system call: milliseconds if no processor is idle.
- * - With ASPAWN_MEMORY_COPIED, and with a [copy] action for which the image is not possible, it
- *   costs as much as fork(2).
- * - With ASPAWN_MEMORY_SUSPENDED, in user-mode emulators, and with a [copy] action where no helper is
- *   possible, it waits for the exec.
+ *   child's own descriptor table: milliseconds if no processor is idle.
+ * - With ASPAWN_MEMORY_COPIED, and with a [copy] action that the image cannot perform (aspawn(7)),
+ *   it takes as long as fork(2).
+ * - With ASPAWN_MEMORY_SUSPENDED, in user-mode emulators, and with a [copy] action where no helper
+ *   is possible (aspawn(7)), it waits for the exec. If the child is stopped before, only SIGKILL
+ *   ends this wait.
  *
- * child    out: for the functions below; may be uninitialized before
- * command  copied
+ * child    Gets the handle; may be uninitialized before.
  *
- * On failure there is no child and no open descriptor; the descriptors are -1, and
- * aspawn_wait_started() says which argument is invalid, or that the terminal could not be made.
- *   -EINVAL     child or command is NULL; file and argv[0] are NULL; a private child, or a tree, and
- *               ASPAWN_MEMORY_SUSPENDED; ASPAWN_COMMAND_TREE_OR_GROUP without a tree; stop_signal
- *               is SIGKILL, SIGSTOP or no signal; a stream has an invalid number, or one other
- *               than std_err is ASPAWN_STREAM_STDOUT; actions is
- *               NULL and action_count not 0; an invalid action or argument of one (aspawn/action.h)
- *   -E2BIG      an action's array has more than a million bytes; there are more than ten million
- *               actions
- *   -ENOMEM     no memory for the child or its stack (mmap(2))
- *   -EMFILE, -ENFILE  no descriptor for the pidfd, or for a pipe or terminal, which needs two during
- *               the call
- *   -EAGAIN     RLIMIT_NPROC or the system's limits (clone(2)); or another thread changed
- *               the command, or the environment, during the call
- *   -EOPNOTSUPP  a private child, or a tree, where no process can share memory (user-mode
- *               emulators); a call that cannot be an action (ASPAWN_SYSCALL): then
- *               aspawn_wait_started() has the failure
+ *   -EINVAL     child or command is NULL; file and argv[0] are NULL; actions is NULL, and
+ *               action_count is not 0; a stream has an invalid number, or one other than std_err is
+ *               ASPAWN_STREAM_STDOUT; a private child or a tree has ASPAWN_MEMORY_SUSPENDED;
+ *               ASPAWN_COMMAND_TREE_OR_GROUP is set without a tree; stop_signal is SIGKILL, SIGSTOP
+ *               or no signal; another member has an invalid value; an action is invalid
+ *   -E2BIG      there are unknown members that are not 0, or more than ten million actions; an
+ *               action's array has more than a million bytes
+ *   -ENOMEM     there is no memory for the child or its stack (mmap(2))
+ *   -EMFILE, -ENFILE  there is no descriptor for the pidfd, or for a pipe or terminal, which needs
+ *               two during the call
+ *   -EAGAIN     RLIMIT_NPROC or the system's limits are reached (clone(2)); or another thread
+ *               changed the command, or the environment, during the call
+ *   -EOPNOTSUPP  no process can share the memory (user-mode emulators), which a private child or a
+ *               tree needs; an ASPAWN_SYSCALL makes a call that cannot be an action, such as
+ *               execve(2): then the failure has the number of the call
  *   -EOVERFLOW  the sum of the sizes is more than an address can hold
- *   -ENOENT, -ENODEV  no terminals here: no /dev/ptmx, or no /dev/pts beside it
- *   -ENOSPC     too many terminals: /proc/sys/kernel/pty/max
- *   -ENOTTY     no terminals like these, before Linux 4.13
- *   and other errors of clone(2), and of opening /dev/ptmx
+ *   -ENOENT, -ENODEV  there can be no terminal without /dev/ptmx, or without /dev/pts beside it
+ *   -ENOSPC     there are as many terminals as /proc/sys/kernel/pty/max allows
+ *   -ENOTTY     there is no terminal of this kind, before Linux 4.13
+ *
+ * Other errors are those of clone(2), and for a terminal of open(2). After an error there is no
+ * child and no open descriptor. After -EINVAL, -E2BIG and -EOPNOTSUPP, or if there can be no
+ * terminal, aspawn_wait_started() says what is invalid.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
 					  const struct aspawn_command *command);
@@ -661,11 +668,10 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
 /*
- * Sets the size of the terminal of ASPAWN_STREAM_PTY, in characters. If it changes, the foreground
- * group gets SIGWINCH. Also after the program's end.
- *   -EINVAL  child is NULL, or has no terminal; rows or columns is more than 65535
+ * Sets the size of the terminal of ASPAWN_STREAM_PTY, in characters, also after the program's end.
+ * If the size changes, the foreground process group gets SIGWINCH (ioctl_tty(2), TIOCSWINSZ).
+ *   -EINVAL  child is NULL or has no terminal; rows or columns is more than 65535
  *   -EBADF   pty_fd is closed, or -1
- * See ioctl_tty(2), TIOCSWINSZ.
  */
 PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned columns);
 
@@ -790,43 +796,44 @@ PSYS_API PSYS_MUST_CHECK int aspawn_oom_kills(int cgroup_fd);
 
 /* --- what happened: for diagnosis and tests --------------------------------------------- */
 
-/* What aspawn_describe() can be asked. */
+/* aspawn_describe() knows these facts: */
 enum aspawn_fact {
-	ASPAWN_FACT_PID = 1,    /* the child's number; 0: not known yet, or no more */
-	ASPAWN_FACT_MODE = 2,   /* how it was cloned: enum aspawn_clone_mode */
-	ASPAWN_FACT_OWNER = 3,  /* whose child it is: enum aspawn_owner */
-	ASPAWN_FACT_HELPER = 4, /* enum aspawn_helper */
-	ASPAWN_FACT_REASON = 5, /* why memory was copied: enum aspawn_reason */
+	ASPAWN_FACT_PID = 1,    /* the child's number; 0 if not known yet, or waited for */
+	ASPAWN_FACT_MODE = 2,   /* how it was cloned: an enum aspawn_clone_mode */
+	ASPAWN_FACT_OWNER = 3,  /* whose child it is: an enum aspawn_owner */
+	ASPAWN_FACT_HELPER = 4, /* its helper: an enum aspawn_helper */
+	ASPAWN_FACT_REASON = 5, /* why memory was copied: an enum aspawn_reason */
 	/* how many processes of a tree survive, when aspawn_wait() has returned -ENOTEMPTY */
 	ASPAWN_FACT_SURVIVORS = 6,
-	/* why it ended: enum aspawn_outcome, when it was waited for; ASPAWN_OUTCOME_NONE until then */
+	/* why it ended: an enum aspawn_outcome, which is ASPAWN_OUTCOME_NONE until it has been
+	 * waited for */
 	ASPAWN_FACT_OUTCOME = 7
 };
 
-/* How a child was cloned: by the first method that the kernel and seccomp filters allow. */
+/* A child is cloned by the first method that the kernel and seccomp filters allow: */
 enum aspawn_clone_mode {
 	ASPAWN_MODE_NONE = 0,   /* a helper has not cloned it yet */
-	ASPAWN_MODE_CLONE3 = 1, /* clone3, handlers reset by the kernel */
-	ASPAWN_MODE_CLONE = 2,  /* clone, handlers reset by the child */
-	/* CLONE_VFORK: the caller was suspended, by ASPAWN_MEMORY_SUSPENDED or as a fallback; or the
-	 * helper of a child that begins in a control group */
+	ASPAWN_MODE_CLONE3 = 1, /* by clone3; the kernel reset the handlers */
+	ASPAWN_MODE_CLONE = 2,  /* by clone; the child reset the handlers */
+	/* CLONE_VFORK: the caller was suspended, by ASPAWN_MEMORY_SUSPENDED or as a fallback; or
+	 * the helper of a child that begins in a control group */
 	ASPAWN_MODE_VFORK = 3,
 	ASPAWN_MODE_FORK = 4, /* memory was copied */
-	ASPAWN_MODE_IMAGE = 5 /* the child executed the image first, as of a [copy] action */
+	ASPAWN_MODE_IMAGE = 5 /* the child executed the image first, for a [copy] action */
 };
 
-/* The process that is a private child's parent, or waits for an exec in the caller's place. */
+/* A helper is the parent of a private child, or waits for an exec in the caller's place: */
 enum aspawn_helper {
 	ASPAWN_HELPER_NONE = 0, /* the caller has cloned the child itself */
-	/* The library reaps it: until then a zombie that only __WALL and __WCLONE of wait(2) find.
-	 */
+	/* The library reaps it. Until then it is a zombie, which wait(2) finds only with __WALL or
+	 * __WCLONE. */
 	ASPAWN_HELPER_WAITED_FOR = 1,
 	ASPAWN_HELPER_AUTOREAPED = 2 /* the kernel reaps it (Linux 7.1) */
 };
 
-/* Why a child began in a copy of the memory, and not in the caller's memory or in the image. */
+/* A child begins in a copy of the memory for one of these reasons: */
 enum aspawn_reason {
-	ASPAWN_REASON_NONE = 0,    /* it did not, or the command says so */
+	ASPAWN_REASON_NONE = 0,    /* the memory was not copied, or the command asks for a copy */
 	ASPAWN_REASON_COMMAND = 1, /* an action or path that works only in the caller's process */
 	/* the exec of the image would change the caller's IDs, capabilities or flags, or exceed
 	 * its limits */
@@ -836,9 +843,10 @@ enum aspawn_reason {
 };
 
 /*
- * Returns a fact about a child. Never waits: of a child that has a helper, PID, MODE and REASON may
- * be 0 until aspawn_pid() or aspawn_wait_started() has returned 0 or more. After aspawn_wait() PID
- * is 0; the others stay. Later versions may have more facts.
+ * Returns a fact about a child, for diagnosis and tests, and never waits. Of a child that has a
+ * helper the number, the mode and the reason may be 0 until aspawn_pid() or aspawn_wait_started()
+ * has returned 0 or more. After aspawn_wait() the number is 0; the other facts stay. Later versions
+ * may have more facts.
  *   -EINVAL  child is NULL, or was never started; the fact is unknown
  */
 PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);

@@ -31,7 +31,10 @@
 extern "C" {
 #endif
 
-/* ASPAWN_VERSION of the library that is loaded. Async-signal-safe; cannot fail. */
+/*
+ * Returns the version of the loaded library, as ASPAWN_VERSION is the headers' version:
+ * major * 10000 + minor * 100 + patch. The call cannot fail.
+ */
 PSYS_API int aspawn_version(void);
 
 #ifdef __cplusplus
