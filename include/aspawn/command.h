@@ -102,7 +102,7 @@ enum aspawn_stream {
 	ASPAWN_STREAM_PTY = -5
 };
 
-/* The owner of the child: */
+/* A child has one of these owners. */
 enum aspawn_owner {
 	/* An ordinary child of the caller's process: it raises SIGCHLD, and wait(2) finds it. */
 	ASPAWN_OWNER_CALLER = 0,
@@ -118,7 +118,7 @@ enum aspawn_owner {
 	ASPAWN_OWNER_TREE = 2
 };
 
-/* The memory of the child until its exec: */
+/* A child has one of these kinds of memory until its exec. */
 enum aspawn_memory {
 	/* The caller's memory; with a [copy] action the memory of a small program of the library.
 	 * The cost does not depend on the size of the caller's memory. */
@@ -136,7 +136,8 @@ enum aspawn_memory {
 /* A command has these flags: */
 enum aspawn_command_flags {
 	/* Make started_fd, for callers that poll for a successful exec. To poll for a failure,
-	 * ended_fd is enough, as a child that fails ends. */
+	 * ended_fd is enough, as a child that fails ends. aspawn_wait_started() needs no
+	 * descriptor. */
 	ASPAWN_COMMAND_STARTED_FD = 1,
 	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
 	ASPAWN_COMMAND_SHELL_ON_ENOEXEC = 2,
@@ -308,17 +309,17 @@ PSYS_API size_t aspawn_status_text(char *to, size_t size, int status);
 
 /* --- run: from start to end in one call ---------------------------------------------- */
 
-/* A run, or a job, has one of these outcomes. With ASPAWN_OUTCOME_TIMED_OUT, _FULL and _CANCELLED
- * the library has ended the program. */
+/* A run, or a job, has one of these outcomes. */
 enum aspawn_outcome {
 	ASPAWN_OUTCOME_NONE = 0, /* the call itself failed */
 	/* The program ended by itself or by a signal of another process. */
 	ASPAWN_OUTCOME_RAN = 1,
 	ASPAWN_OUTCOME_NOT_STARTED = 2, /* the program was never executed */
-	ASPAWN_OUTCOME_TIMED_OUT = 3,   /* time_limit_ms has passed */
-	ASPAWN_OUTCOME_FULL = 4,        /* a buffer was full */
-	/* A sink returned a negative number, the job was cancelled, or aspawn_kill_tree() was
-	 * called while the program ran. */
+	ASPAWN_OUTCOME_TIMED_OUT = 3,   /* the library ended the program after time_limit_ms */
+	/* The library ended the program because a buffer was full. */
+	ASPAWN_OUTCOME_FULL = 4,
+	/* The library ended the program because a sink returned a negative number, the job was
+	 * cancelled, or aspawn_kill_tree() was called while the program ran. */
 	ASPAWN_OUTCOME_CANCELLED = 5,
 	/* The program was executed, and nobody knows how it ended. A run returns -ECHILD, -EPERM or
 	 * -EOWNERDEAD. Of a job somebody has killed the server or the tree's helper, or, in a local
@@ -418,7 +419,7 @@ struct aspawn_io {
 	/* Output that was given up when the grace had passed, since another process still held the
 	 * pipe: the sum of 1 for standard output and 2 for standard error. */
 	int cut;
-	int survivor; /* the number of a program that could not be ended, after -EPERM; otherwise 0 */
+	int survivor; /* the number of a program that could not be ended (-EPERM), or 0 */
 };
 
 /*

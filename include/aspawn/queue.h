@@ -159,7 +159,7 @@ struct aspawn_job {
 	 * local queue sends nothing: actions use the table of the thread that starts the job. What
 	 * the argument of an ASPAWN_CALL points to must stay valid until the job has ended. */
 	const struct aspawn_command *command;
-	char *const *argv; /* with prepared: the arguments instead of the prepared ones, unless NULL */
+	char *const *argv; /* with prepared: instead of the prepared arguments, unless NULL */
 	/* The standard input: a file in memory, to which these bytes are copied. NULL means
 	 * /dev/null. If the file cannot be made, the job fails at ASPAWN_STEP_STREAMS with the
 	 * subject "input": -EFBIG beyond RLIMIT_FSIZE. */
@@ -268,7 +268,7 @@ PSYS_API int aspawn_queue_cancel_all(struct aspawn_queue *queue);
  * may add members at the end. */
 struct aspawn_result {
 	uint64_t cookie __attribute__((aligned(8))); /* the job's */
-	int64_t ticket __attribute__((aligned(8)));  /* the number that aspawn_queue_submit() returned */
+	int64_t ticket __attribute__((aligned(8)));  /* as aspawn_queue_submit() returned it */
 	/* An enum aspawn_outcome, never ASPAWN_OUTCOME_NONE or _FULL. ASPAWN_OUTCOME_LOST is also
 	 * that of a tree whose helper somebody has killed: its program is killed, and what the
 	 * program has started lives on. */
