@@ -101,7 +101,7 @@ psys := $(BUILD_DIR)/libpsys.a
 archives := $(psys) $(archive)
 shared := $(archives:.a=.so)
 
-# Without a libc it has none of the functions that sanitizers call.
+# The command has no libc, and so none of the functions that sanitizers call.
 command := $(if $(SANITIZE),,$(BUILD_DIR)/cli/aspawn)
 
 .PHONY: all
@@ -254,6 +254,7 @@ uninstall: ## what install and install-compat put there
 tracked = $(or $(shell git ls-files $(1) 2>/dev/null),$(error lint and format need the list of files that git has))
 # Those whose first line names the interpreter.
 scripts = $(shell awk 'FNR == 1 && /^.!\/.*$(1)$$/ { print FILENAME } { nextfile }' $(call tracked,))
+# The analyzer takes a va_list whose address cli/text.c hands on for one that is not begun.
 lint: ## clang-format, gofmt, clang-tidy, shellcheck, flake8, and checks of the layering, the conditional expressions
 	clang-format --dry-run -Werror $(call tracked,'*.c' '*.h' '*.cc')
 	if command -v gofmt >/dev/null; then ! gofmt -l $(call tracked,'*.go') | grep .; fi

@@ -75,9 +75,7 @@ static void refuse(struct setting *setting, const char *what, const char *subjec
 	const char *parent = setting->options.cgroup;
 
 	text_format(&text, "%s%s: %e", what, subject, error);
-	if (error == -PSYS_ENOENT)
-		text_add(&text, " (cgroups of version 2 have no such controller here)");
-	else if (!parent)
+	if (!parent && error != -PSYS_ENOENT)
 		text_add(&text,
 			 " (aspawn must be alone in a group that is its own: systemd-run --user "
 			 "--scope -p Delegate=yes aspawn ..., with a user manager and a bus; as "
@@ -175,7 +173,10 @@ static bool enable(struct setting *setting)
 		replace(numbers, '\n', ' ');
 		refuse(setting, "other processes are in the group: ", numbers, r);
 	} else if (r < 0) {
-		refuse(setting, "cannot enable ", cgroup.controllers, r);
+		refuse(setting,
+		       r == -PSYS_ENOENT ? "version 2 has no such controller here: " :
+					   "cannot enable ",
+		       cgroup.controllers, r);
 	}
 	return r == 0;
 }

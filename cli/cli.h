@@ -119,7 +119,8 @@ struct text {
 		(buffer), sizeof(buffer), 0 \
 	}
 void text_add(struct text *text, const char *more);
-/* %s, %n, %j: a string, as it is, cut if it is long, as JSON; %d: a uint64_t; %t: int64_t milliseconds as seconds; %e: an error;
+/* %s, %n, %j: a string, as it is, cut if it is long, as JSON; %d: a uint64_t;
+ * %t: int64_t milliseconds as seconds; %e: an error;
  * %g: a signal's name. */
 void text_format(struct text *text, const char *format, ...);
 int text_write(const char *text, int fd);

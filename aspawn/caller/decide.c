@@ -80,8 +80,8 @@ static const char task_names[] = "comm/timerslack_ns/autogroup/attr/uid_map/gid_
 				 "setgroups/loginuid/timens_offsets";
 
 /*
- * True if the path may lead to a descriptor of the child: then the child needs copies of all. Does
- * not detect symbolic links with other names.
+ * Returns true if the path may lead to a descriptor of the child, which then needs copies of all
+ * descriptors. The function does not detect symbolic links with other names.
  */
 static IN_SERVER bool may_be_descriptor(const char *path)
 {
