@@ -34,15 +34,16 @@ monitoring_plugins()
 	P
 }
 
-# By ssh, as root or anybody: a server of its own, with keys of its own, on the loopback.
+# By ssh, as root or anybody: a server of its own, with keys of its own, on the loopback. Its
+# users have an empty home, for what a shell reads at home (bash does below sshd) may wait.
 start_sshd()
 {
-	mkdir -p ssh && chmod 700 ssh && ssh-keygen -q -t ed25519 -N '' -f ssh/host && ssh-keygen -q -t ed25519 -N '' -f ssh/key || return 1
+	mkdir -p home ssh && chmod 700 ssh && ssh-keygen -q -t ed25519 -N '' -f ssh/host && ssh-keygen -q -t ed25519 -N '' -f ssh/key || return 1
 	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 	seq -f '127.0.0.%g' 1 12 >hosts
 	{
 		printf '%s\n' "Port $port" "HostKey $work/ssh/host" "AuthorizedKeysFile $work/ssh/key.pub" \
-			"StrictModes no" "UsePAM no" "PidFile none" "MaxStartups 100"
+			"StrictModes no" "UsePAM no" "PidFile none" "MaxStartups 100" "SetEnv HOME=$work/home" "PermitUserRC no"
 		sed 's/^/ListenAddress /' hosts
 	} >ssh/config
 	test "$(id -u)" -ne 0 || mkdir -p /run/sshd
