@@ -39,6 +39,7 @@ KERNEL = [(r"O_\w+", "PSYS_O", "open(2)"), (r"AT_FDCWD", "PSYS_AT", "openat(2)")
           (r"SECBIT_\w+", "PSYS_SECBIT", "capabilities(7)"), (r"SECCOMP_RET_\w+", "PSYS_SECCOMP_RET", "seccomp(2)"),
           (r"LANDLOCK_RESTRICT_SELF_\w+", "PSYS_LANDLOCK_RESTRICT_SELF", "landlock_restrict_self(2)"),
           (r"BPF_\w+", "PSYS_BPF", "seccomp(2)"), (r"SIG[A-Z]+[0-9]?|NSIG|SIGSET_SIZE", "PSYS_SIG", "signal(7)")]
+OF_C = "In C: "
 KERNEL_STRUCTURES = {"psys_timeval", "psys_rusage", "psys_sock_filter", "psys_sigset"}
 
 # The roles of operands by their names, where neither the type nor the table of actions says it.
@@ -156,6 +157,14 @@ def text_of(cursor):
     return " ".join(filter(None, [folded(above), folded(behind)]))
 
 
+def divided(text):
+    """The text for all languages, and under another key the paragraphs for C alone."""
+    paragraphs = text.strip().split("\n")
+    of_c = [paragraph[len(OF_C):] for paragraph in paragraphs if paragraph.startswith(OF_C)]
+    others = "\n".join(paragraph for paragraph in paragraphs if not paragraph.startswith(OF_C))
+    return {"text": others, **({"in_c": "\n".join(of_c)} if of_c else {})}
+
+
 # --- the parts of the description -----------------------------------------------------------------
 
 def common_prefix(name):
@@ -221,14 +230,15 @@ def constants(units):
             kind = cursor.spelling.removeprefix("ASPAWN_ACTION_")
             text = f"The kind of ASPAWN_{kind}." if group == "aspawn_action_kind" else text_of(cursor)
             found.append((cursor, {"name": cursor.spelling, "value": cursor.enum_value, "group": group,
-                                   "type": "int", "header": header_of(cursor), "text": text}))
+                                   "type": "int", "header": header_of(cursor), **divided(text)}))
     for cursor, group, page in macros(unit):
         name = cursor.spelling
         of_each = {architecture: values(architecture)[name][0] for architecture in units
                    if name in values(architecture)}
         text = text_of(cursor) if not page else kernels_text(cursor, page)
         found.append((cursor, {"name": name, **number(of_each), "group": group,
-                               "type": c_type(*values("x86_64")[name]), "header": header_of(cursor), "text": text}))
+                               "type": c_type(*values("x86_64")[name]), "header": header_of(cursor),
+                               **divided(text)}))
     return [constant for _, constant in sorted(found, key=lambda pair: place(pair[0]))]
 
 
@@ -364,7 +374,7 @@ def operand(macro, name, type_, row, text):
         return {**described, "role": "result"}
     if name not in ROLES:
         sys.exit(f"interface.py: the operand {name} of {macro} has no role. Add it to ROLES")
-    unchanged = ROLES[name] == "id" and "that are -1" in text
+    unchanged = ROLES[name] == "id" and "leaves an ID as it is" in text
     return {**described, "role": ROLES[name], **({"unchanged": True} if unchanged else {})}
 
 
@@ -391,7 +401,7 @@ def actions(unit):
                "since": since[1] if since else None,
                "operands": [operand(macro, argument.spelling, spelling(argument.type), row, text)
                             for argument in list(cursor.get_arguments())[1:]],
-               "text": text.strip(), "errors": " ".join(errors.split())}
+               **divided(text), "errors": " ".join(errors.split())}
 
 
 def sections(unit):

@@ -32,6 +32,11 @@ WORDS = {thing["name"] for kind in (*STRUCTURES.values(), *FUNCTIONS.values())
          for thing in kind.get("members", kind.get("parameters")) if "_" in thing["name"]}
 
 
+def of_c(described):
+    """The text, with what it says of C alone."""
+    return "\n".join(filter(None, [described["text"], described.get("in_c")]))
+
+
 # --- text -----------------------------------------------------------------------------------------
 
 def declares(name, type_):
@@ -216,7 +221,7 @@ def constants(names, own):
         yield from [".PP", *prose(group["text"], own)]
         for constant in INTERFACE["constants"]:
             if constant["group"] == name:
-                yield from [".TP", f".B {constant['name']}", *prose(constant["text"], own)]
+                yield from [".TP", f".B {constant['name']}", *prose(of_c(constant), own)]
 
 
 def types(names, own):
@@ -256,6 +261,7 @@ def actions(names, own):
                 yield from prototype(action)
                 operands = [operand["name"] for operand in action["operands"]]
                 yield from roff(action["text"].split("\n")[0], operands)
+                yield from roff(action.get("in_c", ""), operands)
                 yield from roff(f"Errors: {action['errors']}" if action["errors"] else "", operands)
 
 

@@ -40,15 +40,12 @@ ELEMENTS = {"byte": ("...int", "bitSet({0}), int64(len(bitSet({0})))"), "data": 
             "unsigned": ("[]uint32", RAW), "sock_filter": ("[]syscall.SockFilter", RAW)}
 NAMES = {("type", "flags"): "kind", ("type", "string"): "kind", ("set", "signals"): "signals",
          ("mask", "array"): "processors", ("read_end", "result"): "end", ("write_end", "result"): "end"}
-IN_GO = [(r"PSYS_O_(\w*)", r"syscall.O_\1"), (r"PSYS_SIG(\w+)", r"syscall.SIG\1"), (r"PSYS_AT_FDCWD", "AtCwd"),
-         (r"aspawn_start\(\)", "Start"), (r"aspawn_kill_group\(\)", "Process.SignalGroup"),
-         (r"aspawn_kill_cgroup\(\)", "KillCgroup"), (r"aspawn_command\.envp", "Cmd.Env"),
-         (r"ASPAWN_COMMAND_DIES_WITH_CALLER", "Cmd.DiesWithCaller"), (r"an ASPAWN_CALL\b", "a function of C"),
-         (r"\baspawn_(wait_started|wait)\(\)", "Wait"),
-         (r"aspawn_kill_tree\(\)", "Process.KillTree"), (r"aspawn_job\.priority", "Job.Priority"),
-         (r"time_limit_ms", "the limit"), (r", except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC", ""),
-         (r"\bNULL\b", "empty"),
-         (r"-(E[A-Z0-9]+)\b", r"\1"), (r"\bPSYS_", ""), (r"\bASPAWN_STEP_\w+", "the copying of descriptors")]
+# What C calls otherwise.
+IN_GO = [(r"PSYS_(O_\w+|SIG[A-Z]+)", r"syscall.\1"), (r"PSYS_AT_FDCWD", "AtCwd"),
+         (r"PSYS_RLIM64_INFINITY", "RLIM_INFINITY"), (r"PSYS_(\w+)", r"\1"), (r"ASPAWN_(CAP_ALL)", r"\1"),
+         (r"ASPAWN_COMMAND_(\w+)", lambda found: "Cmd." + camel(found[1].lower())),
+         (r"ASPAWN_(\w+)", lambda found: camel(found[1].lower()))]
+CONSTANT = re.compile(r"\b(?:ASPAWN|PSYS)_\w+")
 
 
 def camel(name):
@@ -60,12 +57,19 @@ def go_name(constant):
     return camel(name.lower()) if constant["group"] in ENUMERATIONS else name
 
 
+def in_go(found):
+    """A name of C's in Go."""
+    for pattern, go in IN_GO:
+        named = re.fullmatch(pattern, found[0])
+        if named:
+            return go(named) if callable(go) else named.expand(go)
+    return found[0]
+
+
 def comment(text, indent="", name=""):
     """Text of the headers, a paragraph on each line, as godoc takes it."""
     text = text.replace("\t", "    ")
-    for pattern, go in IN_GO:
-        text = re.sub(pattern, go, text)
-    text = re.sub(r"\bASPAWN_([A-Z0-9_]+)\b", lambda found: camel(found[1].lower()), text)
+    text = CONSTANT.sub(in_go, text)
     if re.match(r"(?!As )[A-Z][a-z]+s\b", text) and name:
         text = f"{name} {text[0].lower()}{text[1:]}"
     elif name:

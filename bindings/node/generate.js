@@ -67,11 +67,16 @@ function makes(action, number) {
 
 // A comment of C in terms of JavaScript, at most 100 columns wide.
 const macros = new Map(actions.map(({ macro, name }) => [macro, `\`${camel(name)}\``]));
+// Of a constant of C: an option is a name, a kind of something a string.
+function inJavaScript(constant) {
+	const [, kind, name] = constant.match(/^ASPAWN_([A-Z]+)_(.*)/);
+	const word = camel(name.toLowerCase());
+	return kind === 'COMMAND' ? `\`${word}\`` : kind === 'CAP' ? short(constant) : `\`'${word}'\``;
+}
 function comment({ text, errors, copies }) {
 	const words = list([text, copies && 'Needs memory of its own.', errors && `Errors: ${errors}`], ' ')
-		.replace(/(ASPAWN_[A-Z0-9_]+)(\(\))?/g, (word, macro) => macros.get(macro) ?? word)
-		.replace(/PSYS_/g, '')
-		.replace(/\*(\w+)/g, (_, name) => camel(name));
+		.replace(/(ASPAWN_[A-Z0-9_]+)(\(\))?/g, (word, macro) => macros.get(macro) ?? inJavaScript(macro))
+		.replace(/PSYS_/g, '');
 	const rows = words.split('\n').flatMap((part) => part.match(/\S(.{0,90}\S)?(?=\s|$)/g) ?? []);
 	return rows.length > 1 ? `\t/**\n${lines(rows.map((row) => `\t * ${row}`))}\n\t */\n` : `\t/** ${words} */\n`;
 }

@@ -17,15 +17,13 @@ from pathlib import Path
 # What the modules os, signal and resource have.
 STANDARD = {"PSYS_SIG": "signal.SIG", "PSYS_O": "os.O", "PSYS_RLIMIT": "resource.RLIMIT", "PSYS_SCHED": "os.SCHED",
             "PSYS_AT": "", "PSYS_RLIM64": "", "ASPAWN_VERSION": ""}
-WORDS = [(r"\bby an ASPAWN_CALL, or (?=by)|(?<=proc/self/fd),|, at ASPAWN_STEP_DESCRIPTORS", ""),
-         (r"\ban (?=dup2)", "a "), (r"PSYS_RLIM64_INFINITY", "resource.RLIM_INFINITY"),
-         (r"\bPSYS_AT_FDCWD\b|\bNULL\b", "None"),
-         *((rf"\b{group}(?=_)", name) for group, name in STANDARD.items() if name),
-         (r"\b(?:PSYS|ASPAWN)_(CAP|CLONE|IOPRIO|LANDLOCK_RESTRICT_SELF|MS|RESOLVE|SEC\w+?)_", r"constants.\1_"),
-         (r"-(?=E[A-Z])", ""),
-         (r"\baspawn_command\.envp\b", "env="), (r"\baspawn_start\(\)", "Popen()"),
-         (r"\baspawn_kill_group\(\)", "Popen.kill_group()"),
-         (r"\bASPAWN_COMMAND_DIES_WITH_CALLER\b", "dies_with_caller=True")]
+# What C calls otherwise.
+WORDS = [(r"PSYS_RLIM64_INFINITY", "resource.RLIM_INFINITY"), (r"PSYS_AT_FDCWD", "None"),
+         *((rf"{group}(?=_)", name) for group, name in STANDARD.items() if name),
+         (r"(?:PSYS|ASPAWN)_(CAP|CLONE|IOPRIO|LANDLOCK_RESTRICT_SELF|MS|RESOLVE|SEC\w+?)_", r"constants.\1_"),
+         (r"ASPAWN_(OWNER|MEMORY|OUTCOME|STEP|STREAM|QUEUE)_(\w+)",
+          lambda found: f"{found[1].capitalize()}.{found[2]}"),
+         (r"ASPAWN_(?:COMMAND|IO)_(\w+)", lambda found: f"{found[1].lower()}=True")]
 NOT_HERE = {"aspawn_action_kind", "aspawn_with_flags", "aspawn_io_flags", *STANDARD}
 
 ACTIONS = '''# SPDX-License-Identifier: MIT
@@ -128,7 +126,7 @@ def readable(text, names):
     text = re.sub(r"\bASPAWN_([A-Z0-9_]+)\b(?:\(\))?(\(?)",
                   lambda found: found[1].lower() + (found[2] or "()") if found[1].lower() in names else found[0], text)
     for pattern, word in WORDS:
-        text = re.sub(pattern, word, text)
+        text = re.sub(rf"\b{pattern}", word, text)
     return text
 
 
@@ -191,6 +189,7 @@ def comment(text, indent):
 
 
 def constants(interface):
+    names = {action["name"] for action in interface["actions"]}
     yield CONSTANTS
     for group, members in groupby(interface["constants"], lambda constant: constant["group"]):
         members = [constant for constant in members if group not in NOT_HERE]
@@ -199,12 +198,12 @@ def constants(interface):
             name = "".join(map(str.capitalize, group.split("_")[1:]))
             yield f"\n\nclass {name}(enum.{'IntFlag' if name.endswith('Flags') else 'IntEnum'}):\n"
             for constant in members:
-                yield comment(constant["text"], "    ")
+                yield comment(readable(constant["text"], names), "    ")
                 yield f"    {constant['name'][len(prefix):]} = {constant['value']}\n"
         elif members:
             yield "\n\n"
             for constant in members:
-                yield comment(constant["text"], "") + f"{constant['name'].partition('_')[2]} = {constant['value']}\n"
+                yield comment(readable(constant["text"], names), "") + f"{constant['name'].partition('_')[2]} = {constant['value']}\n"
 
 
 def main(description, sources):

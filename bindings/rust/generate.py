@@ -31,25 +31,10 @@ FLAGS = [("spec::Spec", "flags", "aspawn_command_flags", []),
          ("crate::queue::Job<'_>", "raw.flags", "aspawn_job_flags", []),
          ("crate::queue::Options", "flags", "aspawn_queue_flags", ["FD"]),
          ("crate::CommandOf<E>", "spec.flags", "aspawn_command_flags", ["STARTED_FD", "NO_PIDFD", "NONBLOCK"])]
-# What C can do and Rust not, or says in other words.
 # What enum Step calls otherwise.
 STEPS = {"CLONE": "Start"}
-IN_RUST = [
-    (r" mask may be a libc's cpu_set_t\.\nsize is .*", ""), (r"of count instructions", "of instructions"),
-    (r"An instruction is a struct psys_sock_filter or the kernel's struct sock_filter\. ", ""),
-    (r"With count 0", "With an empty list"), (r"(that are|uid or gid is) -1", r"\1 `u32::MAX`"),
-    (r"PSYS_RLIM64_INFINITY( is no limit\.)\nA libc's .*", r"`Resource::UNLIMITED`\1"),
-    (r"aspawn_start\(\) stores the caller's end, which the caller closes",
-     "the child's `take_pipe` returns the caller's end"),
-    (r"It is not stored if aspawn_start\(\) fails: ", "See "),
-    (r"(?<=[.;] )aspawn_start\(\)|^aspawn_start\(\)", "The start"), (r"\baspawn_start\(\)", "the start"),
-    (r"-(E[A-Z0-9]+)\b", r"\1"), (r"\bNULL\b", "None"),
-    (r"aspawn_command\.envp", "the command's environment"),
-    (r"\baspawn_kill_cgroup\(\)", "[`kill_cgroup`](crate::kill_cgroup)"),
-    (r"\baspawn_(wait|wait_started|kill|kill_group|pidfd)\(\)", r"[`Child::\1`](crate::Child::\1)"),
-    (r"\b(aspawn_\w+)\(\)", r"[`\1`](crate::sys::\1)"), (r"\baspawn_child\.(\w+)", r"`\1`"), (r"\[copy\]", "*copy*"),
-    (r"<<", "`<<`"),
-]
+# What is written otherwise in Rust, and in Markdown.
+IN_RUST = [(r"PSYS_RLIM64_INFINITY", "`Resource::UNLIMITED`"), (r"\[copy\]", "*copy*"), (r"<<", "`<<`")]
 
 
 def main():
@@ -104,6 +89,11 @@ def value(constant):
         return str(constant["value"])
     *rare, (common, _) = by_value(constant["values"])
     return "".join(f"if cfg!({condition(names)}) {{ {number} }} else " for number, names in rare) + f"{{ {common} }}"
+
+
+def of_c(described):
+    """The text, with what it says of C alone."""
+    return "\n".join(filter(None, [described["text"], described.get("in_c")]))
 
 
 def documented(text, indent=""):
@@ -173,7 +163,7 @@ def declarations(description):
         if constant["header"] == "aspawn/aspawn.h":
             continue
         rust = "u64" if kinds.get(constant["group"]) else TYPES[constant["type"]]
-        yield from documented(constant["text"])
+        yield from documented(of_c(constant))
         yield f"pub const {constant['name']}: {rust} = {value(constant)};"
     yield ""
     for of in description["types"]:
@@ -189,7 +179,7 @@ def declarations(description):
             yield from documented(of["text"], "    ")
             yield function(of["name"], of["parameters"], of["returns"])
     for of in description["actions"]:
-        yield from documented(of["text"], "    ")
+        yield from documented(of_c(of), "    ")
         yield function(of["function"], [{"name": "action", "type": "struct aspawn_action *"}, *of["operands"]])
     yield "}"
 
@@ -197,6 +187,9 @@ def declarations(description):
 # --- aspawn ---------------------------------------------------------------------------------------
 
 def link(found):
+    """The kernel's and the libc's pages are on the web."""
+    if found[1].startswith("aspawn"):
+        return found[0]
     return f"[{found[0]}](https://man7.org/linux/man-pages/man{found[2]}/{found[1]}.{found[2]}.html)"
 
 
@@ -245,8 +238,7 @@ class Docs:
         macros = "|".join(sorted(self.macros, key=len, reverse=True))
         text = re.sub(rf"\b({macros})\b(\([^()]*\))?", self.macro, text)
         text = re.sub(r"\b(?:ASPAWN|PSYS)_\w+(?:\.\.\.)?", self.constant, text)
-        text = re.sub(r"\b([Aa])n (?=\[?`[^aeiou])", r"\1 ", text)
-        return re.sub(r"(?<![\w`/])([a-z_]\w+)\((\d)\)", link, text)
+        return re.sub(r"(?<![\w`/-])([a-z_]\w+)\((\d)\)", link, text)
 
     def of(self, text, errors="", operands=(), indent="    "):
         text = self.rewritten(text, operands)

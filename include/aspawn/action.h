@@ -251,11 +251,13 @@ PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to)
 #define ASPAWN_DUP2(from, to) ASPAWN_MAKE(DUP2, dup2, from, to)
 
 /*
- * Opens path as descriptor fd of the program: open(2). PSYS_O_... are the same numbers as the
- * libc's O_.... A path that blocks (a FIFO) blocks the child alone.
+ * Opens path as descriptor fd of the program: open(2). A path that blocks (a FIFO) blocks the child
+ * alone.
  *
  * mode is for PSYS_O_CREAT, otherwise 0. Of /proc/self/mem, maps and other files that show memory the
  * program gets those of the caller, unless memory is copied.
+ *
+ * In C: PSYS_O_... are the same numbers as the libc's O_....
  * Errors: open(2)'s (ENOENT, EACCES, EISDIR, ELOOP ...); EMFILE; EBADF (fd is
  * RLIMIT_NOFILE or more).
  */
@@ -283,11 +285,12 @@ PSYS_API void aspawn_action_dev_null(struct aspawn_action *action, int fd);
 #define ASPAWN_DEV_NULL(fd) ASPAWN_OPEN(fd, "/dev/null", PSYS_O_RDWR, 0)
 
 /*
- * Makes a pipe: the program writes to fd, and aspawn_start() stores the caller's end, which the
- * caller closes.
+ * Makes a pipe: the program writes to fd, and the caller gets the other end, which the caller closes.
  *
- * The caller's end is CLOEXEC and blocking. It is not stored if aspawn_start() fails: pipe(2).
- * Errors: EBADF (fd is RLIMIT_NOFILE or more). aspawn_start() fails with -EMFILE or -ENFILE.
+ * The caller's end is CLOEXEC and blocking: pipe(2).
+ *
+ * In C: The start stores the end; if it fails, it stores nothing.
+ * Errors: EBADF (fd is RLIMIT_NOFILE or more). The start fails with EMFILE or ENFILE.
  */
 PSYS_API void aspawn_action_output_pipe(struct aspawn_action *action, int fd, int *read_end);
 #define ASPAWN_OUTPUT_PIPE(fd, read_end) ASPAWN_MAKE(OUTPUT_PIPE, output_pipe, fd, read_end)
@@ -302,9 +305,9 @@ PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
 
 /*
  * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last. With more
- * than 1024 descriptors aspawn_start() waits as with ASPAWN_ONLY_BELOW.
+ * than 1024 descriptors the start waits as with ASPAWN_ONLY_BELOW.
  *
- * Otherwise aspawn_start() does not wait; with ASPAWN_CLOEXEC_FROM it never does.
+ * Otherwise the start does not wait; with ASPAWN_CLOEXEC_FROM it never does.
  * Errors: those of ASPAWN_ONLY_BELOW.
  */
 PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
@@ -312,9 +315,9 @@ PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
 
 /*
  * As ASPAWN_CLOSEFROM, and the child never has copies of these descriptors: it keeps no file busy
- * that another thread writes and executes (ETXTBSY). aspawn_start() waits until the child has copied
- * those that earlier actions use; prefer low numbers. A use by an ASPAWN_CALL, or by a symbolic link
- * into /proc/self/fd, is not detected: put an ASPAWN_DUP2(fd, fd) before it.
+ * that another thread writes and executes (ETXTBSY). The start waits until the child has copied those
+ * that earlier actions use; prefer low numbers. A use by a function that runs in the child, or by a
+ * symbolic link into /proc/self/fd, is not detected: put ASPAWN_DUP2(fd, fd) before it.
  *
  * A child that holds a file open for writing makes the exec of the file fail. The cost does not
  * depend on the number of the caller's descriptors.
@@ -323,7 +326,9 @@ PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
  * (close_range(2), Linux 5.9): microseconds, or milliseconds if no processor is idle. It begins with
  * copies of all if an earlier action has a path that may name one (in /proc or /dev, or as fd/9). A
  * symbolic link of another name is not detected.
- * Errors: ENOMEM, EMFILE, at ASPAWN_STEP_DESCRIPTORS.
+ *
+ * In C: The failure's step is ASPAWN_STEP_DESCRIPTORS.
+ * Errors: ENOMEM, EMFILE.
  */
 PSYS_API void aspawn_action_only_below(struct aspawn_action *action, int first);
 #define ASPAWN_ONLY_BELOW(first) ASPAWN_MAKE(ONLY_BELOW, only_below, first)
@@ -336,7 +341,7 @@ PSYS_API void aspawn_action_cloexec_from(struct aspawn_action *action, int first
  *
  * These change the program's environment, which begins as aspawn_command.envp.
  *
- * The caller's is not changed. aspawn_start() fails with -EINVAL if a name is empty or contains '='. */
+ * The caller's is not changed. The start fails with EINVAL if a name is empty or contains '='. */
 
 /* Sets a variable. Errors: none. */
 PSYS_API void aspawn_action_setenv(struct aspawn_action *action, const char *name,
@@ -375,7 +380,7 @@ PSYS_API void aspawn_action_umask(struct aspawn_action *action, unsigned mask);
 /*
  * Makes a session without a controlling terminal, and a process group: setsid(2).
  *
- * The process leads the group, as aspawn_kill_group() requires.
+ * The process leads the group, as a signal for the whole group requires.
  * Errors: EPERM (an earlier action has made the process a group leader).
  */
 PSYS_API void aspawn_action_setsid(struct aspawn_action *action);
@@ -384,8 +389,8 @@ PSYS_API void aspawn_action_setsid(struct aspawn_action *action);
 /*
  * Joins the process group pgid; 0 makes a new one: setpgid(2).
  *
- * The group is one of the caller's session. The process leads a new one, as aspawn_kill_group()
- * requires.
+ * The group is one of the caller's session. The process leads a new one, as a signal for the whole
+ * group requires.
  * Errors: EPERM (no such group in the session; the process leads a session), EINVAL (pgid is
  * negative).
  */
@@ -448,8 +453,8 @@ PSYS_API void aspawn_action_signal_ignore(struct aspawn_action *action, int sign
 #define ASPAWN_SIGNAL_IGNORE(signal) ASPAWN_MAKE(SIGNAL_IGNORE, signal_ignore, signal)
 
 /*
- * The program gets the signal when the thread that called aspawn_start() ends, or the helper of a
- * private child; 0: none. A change of user clears the setting: prctl(2). To follow the process, use
+ * The program gets the signal when the thread that has started it ends, or the helper of a private
+ * child; 0: none. A change of user clears the setting: prctl(2). To follow the process, use
  * ASPAWN_COMMAND_DIES_WITH_CALLER.
  *
  * This is PR_SET_PDEATHSIG. The exec of a set-user-ID program clears the setting too. Put this action after
@@ -466,7 +471,7 @@ PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
  * are the caller's, even a RLIMIT_NOFILE that the caller has raised for itself: a program that uses
  * select(2) may need 1024.
  *
- * A libc's RLIM_INFINITY may have only 32 bits.
+ * In C: A libc's RLIM_INFINITY may have only 32 bits.
  * Errors: EINVAL (invalid resource; soft is above hard), EPERM (hard is raised).
  */
 PSYS_API void aspawn_action_rlimit(struct aspawn_action *action, int resource, uint64_t soft,
@@ -492,9 +497,10 @@ PSYS_API void aspawn_action_scheduler(struct aspawn_action *action, int policy, 
 #define ASPAWN_SCHEDULER(policy, priority) ASPAWN_MAKE(SCHEDULER, scheduler, policy, priority)
 
 /*
- * Sets the processors that may be used: sched_setaffinity(2). mask may be a libc's cpu_set_t.
+ * Sets the processors that may be used: sched_setaffinity(2). The start fails with EINVAL if no
+ * processor is named.
  *
- * size is in bytes. aspawn_start() fails with -EINVAL if it is 0 or no multiple of sizeof(long).
+ * In C: mask may be a libc's cpu_set_t; size is in bytes, a multiple of sizeof(long) above 0.
  * Errors: EINVAL (none of these processors is allowed).
  */
 PSYS_API void aspawn_action_affinity(struct aspawn_action *action, const void *mask, size_t size);
@@ -534,19 +540,19 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
  * parent_fd, with limits: cgroups(7). memory_max is bytes, without swap; pids_max counts processes and
  * threads; cpu_max is microseconds in each 100 ms, of all processors together, 1000 or more. 0, as
  * PSYS_RLIM64_INFINITY, is no limit; the controller of each other limit must be in the parent's
- * cgroup.subtree_control. Of ASPAWN_OWNER_TREE alone. Put it first: after an action that replaces
- * parent_fd, or an ASPAWN_CALL, it fails with EINVAL. [copy], unless the child can begin in the group:
- * aspawn(7), "Control groups".
+ * cgroup.subtree_control. The owner must be ASPAWN_OWNER_TREE. Put the action first: behind one that
+ * replaces this descriptor, or a function that runs in the child, it fails with EINVAL. [copy], unless
+ * the child can begin in the group: aspawn(7), "Control groups".
  *
  * If the OOM killer has ended the program, the outcome is ASPAWN_OUTCOME_OUT_OF_MEMORY. For other
  * limits make a group yourself, and join it. Where there may be no groups, start again without the
  * action if the failure has its kind.
  *
  * The tree's helper makes the group, "aspawn-PID-N" with its number, before it clones the child; the
- * caller does not wait for that. aspawn_wait() returns when the group is removed. It stays if something
- * is in it: survivors, what was let go, or groups which the program made below; and if the helper was
- * killed. aspawn_start() fails with -EINVAL if the owner is another, or the command joins another group
- * too.
+ * caller does not wait for that. A wait for the tree returns when the group is removed. It stays if
+ * something is in it: survivors, what was let go, or groups which the program made below; and if the
+ * helper was killed. The start fails with EINVAL if the owner is another, or the command joins another
+ * group too.
  * Errors: those of ASPAWN_JOIN_CGROUP; the failure names the controller's file, the call (mkdir, open)
  * or the descriptor. ENOENT (the file: not in cgroup.subtree_control; otherwise parent_fd is not a control
  * group of version 2, as the failure says), EACCES, EPERM, EAGAIN (cgroup.max.descendants), EINVAL
@@ -560,28 +566,31 @@ PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_
 /* --- credentials and sandboxes -------------------------------------------------------- */
 
 /*
- * Becomes the user for good: sets the groups (getgrouplist(3)), group IDs and user IDs. [copy] With
- * count 0 there are no supplementary groups. HOME, USER and PATH stay what they were. If the user
- * has too many processes for RLIMIT_NPROC, the exec fails with EAGAIN.
+ * Becomes the user for good: sets the groups (getgrouplist(3)), group IDs and user IDs. [copy] An
+ * empty list leaves no supplementary group. HOME, USER and PATH stay what they were. If the user has
+ * too many processes for RLIMIT_NPROC, the exec fails with EAGAIN.
  *
- * Users and groups are the libc's uid_t and gid_t. All three IDs are set, first those of the group:
- * credentials(7). The process loses the capabilities of root. The groups replace the caller's. For
- * another user set aspawn_command.envp, or begin with ASPAWN_CLEARENV() and set HOME, USER and PATH.
- * aspawn_start() fails with -EINVAL if uid or gid is -1.
- * Errors: EPERM (also: an ambient capability would be lost that an ASPAWN_CAP_AMBIENT has added), EINVAL
+ * All three IDs are set, first those of the group: credentials(7). The process loses the capabilities of
+ * root. The groups replace the caller's. For another user set the command's environment, or begin with
+ * ASPAWN_CLEARENV() and set HOME, USER and PATH. The start fails with EINVAL if an ID is -1, which is
+ * 4294967295 without a sign.
+ *
+ * In C: Users and groups are the libc's uid_t and gid_t.
+ * Errors: EPERM (also: an ambient capability would be lost that ASPAWN_CAP_AMBIENT has added), EINVAL
  * (not mapped in this user namespace; too many groups), EAGAIN.
  */
 PSYS_API void aspawn_action_user(struct aspawn_action *action, unsigned uid, unsigned gid,
 				 const unsigned *groups, size_t count);
 #define ASPAWN_USER(uid, gid, groups, count) ASPAWN_MAKE(USER, user, uid, gid, groups, count)
 
-/* Sets user IDs, except those that are -1: setresuid(2). [copy] Errors: EPERM (also as of ASPAWN_USER()),
- * EINVAL, EAGAIN. */
+/* Sets the user IDs: setresuid(2). -1, without a sign 4294967295, leaves an ID as it is. [copy]
+ * Errors: EPERM (also as of ASPAWN_USER()), EINVAL, EAGAIN. */
 PSYS_API void aspawn_action_resuid(struct aspawn_action *action, unsigned real, unsigned effective,
 				   unsigned saved);
 #define ASPAWN_RESUID(real, effective, saved) ASPAWN_MAKE(RESUID, resuid, real, effective, saved)
 
-/* Sets group IDs, except those that are -1: setresgid(2). [copy] Errors: EPERM, EINVAL. */
+/* Sets the group IDs: setresgid(2). -1, without a sign 4294967295, leaves an ID as it is. [copy]
+ * Errors: EPERM, EINVAL. */
 PSYS_API void aspawn_action_resgid(struct aspawn_action *action, unsigned real, unsigned effective,
 				   unsigned saved);
 #define ASPAWN_RESGID(real, effective, saved) ASPAWN_MAKE(RESGID, resgid, real, effective, saved)
@@ -629,14 +638,14 @@ PSYS_API void aspawn_action_no_new_privs(struct aspawn_action *action);
 #define ASPAWN_NO_NEW_PRIVS() ASPAWN_MAKE_PLAIN(NO_NEW_PRIVS, no_new_privs)
 
 /*
- * Installs a filter of count instructions: seccomp(2). Needs an earlier ASPAWN_NO_NEW_PRIVS() or
- * CAP_SYS_ADMIN. The filter must allow write, rt_sigprocmask, exit_group, execve, and what later
- * actions call.
+ * Installs a filter: seccomp(2). Needs an earlier ASPAWN_NO_NEW_PRIVS() or CAP_SYS_ADMIN. The filter
+ * must allow write, rt_sigprocmask, exit_group, execve, and what later actions call.
  *
- * An instruction is a struct psys_sock_filter or the kernel's struct sock_filter. aspawn_start() fails
- * with -EINVAL if there are more than 65535. Later actions, the library's report to the parent, and
- * the exec run under the filter. One that kills the child at another call, after the exec has failed,
- * costs the explanation alone.
+ * The start fails with EINVAL if the filter has more than 65535 instructions. Later actions, the
+ * library's report to the parent, and the exec run under it. A filter that kills the child at another
+ * call, after the exec has failed, costs the explanation alone.
+ *
+ * In C: An instruction is a struct psys_sock_filter or the kernel's struct sock_filter.
  * Errors: EACCES, EINVAL, ENOMEM, ENOSYS.
  */
 PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *filter, size_t count);
@@ -647,8 +656,9 @@ PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *fi
  * earlier ASPAWN_NO_NEW_PRIVS() or CAP_SYS_ADMIN. flags is 0, or PSYS_LANDLOCK_RESTRICT_SELF_...: without
  * PSYS_LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON the audit log has no denials of the program.
  *
- * landlock(7) says which kernel has which flags; those for the log need Linux 6.15. To set flags without
- * a ruleset, use ASPAWN_SYSCALL.
+ * landlock(7) says which kernel has which flags; those for the log need Linux 6.15.
+ *
+ * In C: ASPAWN_SYSCALL sets flags without a ruleset.
  * Errors: EBADF, EBADFD (not a ruleset), EINVAL (flags that this kernel does not know), EPERM, E2BIG,
  * ENOSYS, EOPNOTSUPP.
  */
@@ -657,7 +667,7 @@ PSYS_API void aspawn_action_landlock(struct aspawn_action *action, int ruleset_f
 
 /* --- roots, namespaces, mounts ---------------------------------------------------------- */
 
-/* Changes the root: chroot(2). An ASPAWN_CHDIR("/") usually follows.
+/* Changes the root: chroot(2). ASPAWN_CHDIR("/") usually follows.
  * Errors: EPERM, ENOENT, ENOTDIR, EACCES. */
 PSYS_API void aspawn_action_chroot(struct aspawn_action *action, const char *path);
 #define ASPAWN_CHROOT(path) ASPAWN_MAKE(CHROOT, chroot, path)
@@ -686,8 +696,12 @@ PSYS_API void aspawn_action_unshare(struct aspawn_action *action, uint64_t flags
 PSYS_API void aspawn_action_setns(struct aspawn_action *action, int fd, int type);
 #define ASPAWN_SETNS(fd, type) ASPAWN_MAKE(SETNS, setns, fd, type)
 
-/* Mounts, or changes a mount: mount(2). All strings except target may be NULL.
- * Errors: EPERM, EINVAL, ENODEV, ENOENT, ENOTDIR, EBUSY and errors of the file system. */
+/*
+ * Mounts, or changes a mount: mount(2). Only target is needed.
+ *
+ * In C: The other strings may be NULL.
+ * Errors: EPERM, EINVAL, ENODEV, ENOENT, ENOTDIR, EBUSY and errors of the file system.
+ */
 PSYS_API void aspawn_action_mount(struct aspawn_action *action, const char *source,
 				  const char *target, const char *type, uint64_t flags,
 				  const char *options);
@@ -786,10 +800,10 @@ PSYS_API void aspawn_action_prctl(struct aspawn_action *action, int option, int6
 		       ASPAWN_EXPECTED_SUCCESS)
 
 /*
- * Controls the device fd: ioctl(2). data is a pointer to so many bytes, or if size is 0 the argument
- * itself, a number.
+ * Controls the device fd: ioctl(2). What the request stores is lost.
  *
- * The function takes the number as a pointer. What the request stores is lost.
+ * In C: data points to size bytes. If size is 0, it is the argument itself, a number, which the function
+ * takes as a pointer.
  * Errors: those of the request; EBADF, ENOTTY.
  */
 PSYS_API void aspawn_action_ioctl(struct aspawn_action *action, int fd, unsigned request,
@@ -807,7 +821,9 @@ PSYS_API void aspawn_action_fcntl(struct aspawn_action *action, int fd, int comm
 /*
  * Sets policy and parameters of scheduling: sched_setattr(2), Linux 3.14.
  *
- * data is a struct psys_sched_attr, or the kernel's struct sched_attr, whose size member is set.
+ * data is the kernel's struct sched_attr, which begins with its own length.
+ *
+ * In C: struct psys_sched_attr is the same.
  * Errors: EINVAL, EPERM, E2BIG, EBUSY.
  */
 PSYS_API void aspawn_action_sched_setattr(struct aspawn_action *action, const void *data,
@@ -817,10 +833,9 @@ PSYS_API void aspawn_action_sched_setattr(struct aspawn_action *action, const vo
 		       ASPAWN_EXPECTED_SUCCESS)
 
 /*
- * Sets the NUMA memory policy: set_mempolicy(2). nodes is a mask of size bytes, a multiple of
- * sizeof(long); 0: none.
+ * Sets the NUMA memory policy for these nodes: set_mempolicy(2). The program inherits it.
  *
- * The program inherits the policy.
+ * In C: nodes is a mask; size is in bytes, a multiple of sizeof(long), or 0 for no nodes.
  * Errors: EINVAL, ENOSYS.
  */
 PSYS_API void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode, const void *nodes,
@@ -831,10 +846,10 @@ PSYS_API void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode
 		       ASPAWN_EXPECTED_SUCCESS)
 
 /*
- * Manages keys and keyrings, by PSYS_KEYCTL_...: keyctl(2).
+ * Manages keys and keyrings: keyctl(2). Operation 1, with 0 for the rest, makes a session keyring
+ * without a name.
  *
- * A name is a string: ASPAWN_SYSCALL(PSYS_NR_keyctl, ...). A new session keyring without a name is
- * ASPAWN_KEYCTL(PSYS_KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0).
+ * In C: The operations are PSYS_KEYCTL_.... A name is a string: ASPAWN_SYSCALL(PSYS_NR_keyctl, ...).
  * Errors: ENOSYS, EACCES, ENOKEY, EDQUOT, EINVAL, EPERM.
  */
 PSYS_API void aspawn_action_keyctl(struct aspawn_action *action, int operation, int64_t arg2,

@@ -80,12 +80,12 @@ extern "C" {
  * open in the caller. The library does not change O_NONBLOCK of the caller's streams: the flag
  * belongs to the open file, which the caller and the program share. */
 enum aspawn_stream {
-	/* As ASPAWN_STREAM_INHERIT; aspawn_run() and struct aspawn_job have other defaults. */
+	/* As ASPAWN_STREAM_INHERIT; a run and a job have other defaults. */
 	ASPAWN_STREAM_DEFAULT = 0,
 	ASPAWN_STREAM_NULL = -1, /* /dev/null */
 	/* a new pipe, whose other end is in_fd, out_fd or err_fd of the handle */
 	ASPAWN_STREAM_PIPE = -2,
-	/* For std_err only: the same as std_out. If an action opens a file as 1, add an
+	/* For standard error only: the same as standard output. If an action opens a file as 1, add
 	 * ASPAWN_DUP2(1, 2) after it. */
 	ASPAWN_STREAM_STDOUT = -3,
 	ASPAWN_STREAM_INHERIT = -4, /* the caller's stream of the same number */
@@ -93,7 +93,7 @@ enum aspawn_stream {
 	 * pty_fd of the handle. The child leads a new session, whose controlling terminal it is,
 	 * and is its foreground process group. So a shell can control jobs, Ctrl-C that the caller
 	 * writes is a signal to the foreground group, a program that asks for a password finds a
-	 * terminal, and an ASPAWN_SETSID() or ASPAWN_SETPGID() fails with EPERM.
+	 * terminal, and ASPAWN_SETSID() or ASPAWN_SETPGID() fails with EPERM.
 	 *
 	 * The session is made before the first action, and the caller opens the terminal: the child
 	 * needs no /dev, and may change its root or user. But /dev/pts/N belongs to the caller's
@@ -108,12 +108,12 @@ enum aspawn_owner {
 	ASPAWN_OWNER_CALLER = 0,
 	/* A child of this library alone, for libraries in programs with other child watchers: it
 	 * raises no SIGCHLD, and no wait of the caller's process finds it, not even wait(-1), also
-	 * if SIGCHLD is ignored; only aspawn_wait() and the like do. A helper is its parent
-	 * (aspawn(7)). Not with ASPAWN_MEMORY_SUSPENDED. */
+	 * if SIGCHLD is ignored; only the library's do. A helper is its parent (aspawn(7)). Not with
+	 * ASPAWN_MEMORY_SUSPENDED. */
 	ASPAWN_OWNER_PRIVATE = 1,
 	/* As ASPAWN_OWNER_PRIVATE, and all that descends from the child ends with it, whatever it
-	 * did with setsid(2), nohup(1) or double forks: at the program's end, at a time limit, by
-	 * aspawn_kill_tree(), and with ASPAWN_COMMAND_DIES_WITH_CALLER at the caller's end. The
+	 * did with setsid(2), nohup(1) or double forks: at the program's end, at a time limit, when
+	 * the tree is killed, and with ASPAWN_COMMAND_DIES_WITH_CALLER at the caller's end. The
 	 * helper needs /proc of its pid namespace. aspawn(7), "Trees", says what escapes. */
 	ASPAWN_OWNER_TREE = 2
 };
@@ -124,20 +124,24 @@ enum aspawn_memory {
 	 * The cost does not depend on the size of the caller's memory. */
 	ASPAWN_MEMORY_SHARED = 0,
 	/* The caller's memory, with the calling thread suspended until the exec, as by vfork(2),
-	 * for debuggers, which otherwise remove breakpoints from the caller too. Very long argv and
-	 * envp are not copied then, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC. With a [copy]
-	 * action it is as ASPAWN_MEMORY_COPIED. A frozen control group suspends the caller too. */
+	 * for debuggers, which otherwise remove breakpoints from the caller too. With a [copy]
+	 * action it is as ASPAWN_MEMORY_COPIED. A frozen control group suspends the caller too.
+	 *
+	 * In C: Very long argv and envp are not copied, except with
+	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC. */
 	ASPAWN_MEMORY_SUSPENDED = 1,
 	/* A copy, as by fork(2) and at its cost, for valgrind(1), and for security monitors that
-	 * forbid programs without a file. What an ASPAWN_CALL stores does not reach the caller. */
+	 * forbid programs without a file. What a function stores that runs in the child does not
+	 * reach the caller. */
 	ASPAWN_MEMORY_COPIED = 2
 };
 
 /* A command has these flags: */
 enum aspawn_command_flags {
 	/* Make started_fd, for callers that poll for a successful exec. To poll for a failure,
-	 * ended_fd is enough, as a child that fails ends. aspawn_wait_started() needs no
-	 * descriptor. */
+	 * ended_fd is enough, as a child that fails ends.
+	 *
+	 * In C: aspawn_wait_started() needs no descriptor. */
 	ASPAWN_COMMAND_STARTED_FD = 1,
 	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
 	ASPAWN_COMMAND_SHELL_ON_ENOEXEC = 2,
@@ -152,14 +156,17 @@ enum aspawn_command_flags {
 	 * blocking. */
 	ASPAWN_COMMAND_NONBLOCK = 16,
 	/* Kill the child (SIGKILL) when the caller's process ends, whichever thread started the
-	 * child. The caller's exec and aspawn_release() do not kill it; its descendants live on,
-	 * except those of a tree. The owner is ASPAWN_OWNER_PRIVATE, unless it is
-	 * ASPAWN_OWNER_TREE. */
+	 * child. The caller's exec does not kill it; its descendants live on, except those of a
+	 * tree. The owner is ASPAWN_OWNER_PRIVATE, unless it is ASPAWN_OWNER_TREE.
+	 *
+	 * In C: aspawn_release() does not kill it either. */
 	ASPAWN_COMMAND_DIES_WITH_CALLER = 32,
 	/* For ASPAWN_OWNER_TREE where /proc has no lists of children (CONFIG_PROC_CHILDREN): end
-	 * the child's process group instead, and ASPAWN_FACT_OWNER is ASPAWN_OWNER_PRIVATE. Without
-	 * the flag the command fails there (ASPAWN_STEP_CLONE, -EOPNOTSUPP). The child leads a
-	 * group, unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). */
+	 * the child's process group instead, and the owner is ASPAWN_OWNER_PRIVATE. Without the flag
+	 * the command fails there with EOPNOTSUPP. The child leads a group, unless the command has
+	 * ASPAWN_SETSID() or ASPAWN_SETPGID().
+	 *
+	 * In C: The failure's step is ASPAWN_STEP_CLONE; ASPAWN_FACT_OWNER tells the owner. */
 	ASPAWN_COMMAND_TREE_OR_GROUP = 64,
 	/* Begin the program with the signal mask of the calling thread, and ignore all signals that
 	 * the caller ignores. Without this flag no signal is blocked, and SIGPIPE, SIGXFSZ,
@@ -246,23 +253,25 @@ enum aspawn_step {
 	/* The child could not copy the descriptors, for ASPAWN_ONLY_BELOW. */
 	ASPAWN_STEP_DESCRIPTORS = -2,
 	/* A standard stream failed, or the process group of ASPAWN_IO_KILL_GROUP or
-	 * ASPAWN_COMMAND_TREE_OR_GROUP. With the subject "/dev/ptmx" aspawn_start() itself has
-	 * failed: it could not make the terminal. */
+	 * ASPAWN_COMMAND_TREE_OR_GROUP. With the subject "/dev/ptmx" the start itself has failed:
+	 * it could not make the terminal. */
 	ASPAWN_STEP_STREAMS = -3,
 	ASPAWN_STEP_SEARCH = -4, /* The file was not found in the search path. */
-	/* execve(2) failed. -ENOENT: there is no such file. -EACCES: the file may not be executed,
-	 * or a script's interpreter may not. -ENOEXEC: the file is no program, and has no "#!"
+	/* execve(2) failed. ENOENT: there is no such file. EACCES: the file may not be executed,
+	 * or a script's interpreter may not. ENOEXEC: the file is no program, and has no "#!"
 	 * (ASPAWN_COMMAND_SHELL_ON_ENOEXEC). After a search the subject is the name. */
 	ASPAWN_STEP_EXEC = -5,
 	/* The file exists, but not its interpreter. The first line of a script names the
 	 * interpreter, and is the subject; or the ELF header names it. */
 	ASPAWN_STEP_INTERPRETER = -6,
-	/* A member is invalid, and is the subject: "std_in", "io.out", "job.priority". With "size"
-	 * the size was usually not set. An invalid action has its index instead. */
+	/* A member is invalid, and is the subject: "std_in", "io.out", "job.priority". An invalid
+	 * action has its index instead.
+	 *
+	 * In C: With "size" the size was usually not set. */
 	ASPAWN_STEP_ARGUMENT = -7,
-	/* A helper could not clone the child, by clone(2); where the caller itself clones,
-	 * aspawn_start() returns the error. -ECHILD: a signal killed the helper before.
-	 * -EOPNOTSUPP: a tree needs /proc of its own pid namespace, with lists of children. */
+	/* A helper could not clone the child, by clone(2); where the caller itself clones, the start
+	 * fails with the error. ECHILD: a signal killed the helper before. EOPNOTSUPP: a tree needs
+	 * /proc of its own pid namespace, with lists of children. */
 	ASPAWN_STEP_CLONE = -8
 };
 
@@ -315,21 +324,22 @@ enum aspawn_outcome {
 	/* The program ended by itself or by a signal of another process. */
 	ASPAWN_OUTCOME_RAN = 1,
 	ASPAWN_OUTCOME_NOT_STARTED = 2, /* the program was never executed */
-	ASPAWN_OUTCOME_TIMED_OUT = 3,   /* the library ended the program after time_limit_ms */
+	ASPAWN_OUTCOME_TIMED_OUT = 3,   /* the library ended the program at its time limit */
 	/* The library ended the program because a buffer was full. */
 	ASPAWN_OUTCOME_FULL = 4,
 	/* The library ended the program because a sink returned a negative number, the job was
-	 * cancelled, or aspawn_kill_tree() was called while the program ran. */
+	 * cancelled, or the tree was killed while the program ran. */
 	ASPAWN_OUTCOME_CANCELLED = 5,
-	/* The program was executed, and nobody knows how it ended. A run returns -ECHILD, -EPERM or
-	 * -EOWNERDEAD. Of a job somebody has killed the server or the tree's helper, or, in a local
+	/* The program was executed, and nobody knows how it ended. A run fails with ECHILD, EPERM or
+	 * EOWNERDEAD. Of a job somebody has killed the server or the tree's helper, or, in a local
 	 * queue, another wait has reaped the program. */
 	ASPAWN_OUTCOME_LOST = 6,
-	/* The OOM killer ended the program in the control group of its ASPAWN_NEW_CGROUP; of
-	 * aspawn_run() also in the one of its ASPAWN_JOIN_CGROUP, which must be the program's own:
-	 * otherwise the OOM killer may have ended a neighbour, and somebody else the program. If
-	 * the OOM killer ended only what the program had started, only aspawn_oom_kills() says
-	 * so. */
+	/* The OOM killer ended the program in the control group of its ASPAWN_NEW_CGROUP; of a run
+	 * also in the one of its ASPAWN_JOIN_CGROUP, which must be the program's own: otherwise the
+	 * OOM killer may have ended a neighbour, and somebody else the program. If the OOM killer
+	 * ended only what the program had started, only the group's memory.events says so.
+	 *
+	 * In C: aspawn_oom_kills() reads memory.events. */
 	ASPAWN_OUTCOME_OUT_OF_MEMORY = 7
 };
 
@@ -339,7 +349,7 @@ enum aspawn_io_flags {
 	/* Send the signals that end the program to its whole process group, since killing a shell
 	 * does not kill the commands that it started. When the program has ended after a signal,
 	 * the rest of the group gets SIGKILL; a program that ends by itself leaves its group
-	 * running. aspawn_run() makes the program the leader of a group, unless the command has an
+	 * running. The run makes the program the leader of a group, unless the command has
 	 * ASPAWN_SETSID() or ASPAWN_SETPGID(). A program in its own group cannot read from a
 	 * terminal, and does not get its Ctrl-C. */
 	ASPAWN_IO_KILL_GROUP = 256,
@@ -797,17 +807,17 @@ PSYS_API PSYS_MUST_CHECK int aspawn_oom_kills(int cgroup_fd);
 
 /* --- what happened: for diagnosis and tests --------------------------------------------- */
 
-/* aspawn_describe() knows these facts: */
+/* aspawn_describe() knows these facts. The mode is an enum aspawn_clone_mode, the owner, the helper,
+ * the reason and the outcome are the enumerations of these names. */
 enum aspawn_fact {
 	ASPAWN_FACT_PID = 1,    /* the child's number; 0 if not known yet, or waited for */
-	ASPAWN_FACT_MODE = 2,   /* how it was cloned: an enum aspawn_clone_mode */
-	ASPAWN_FACT_OWNER = 3,  /* whose child it is: an enum aspawn_owner */
-	ASPAWN_FACT_HELPER = 4, /* its helper: an enum aspawn_helper */
-	ASPAWN_FACT_REASON = 5, /* why memory was copied: an enum aspawn_reason */
-	/* how many processes of a tree survive, when aspawn_wait() has returned -ENOTEMPTY */
+	ASPAWN_FACT_MODE = 2,   /* how it was cloned */
+	ASPAWN_FACT_OWNER = 3,  /* whose child it is */
+	ASPAWN_FACT_HELPER = 4, /* what its helper is */
+	ASPAWN_FACT_REASON = 5, /* why memory was copied */
+	/* how many processes of a tree survive, when a wait has failed with ENOTEMPTY */
 	ASPAWN_FACT_SURVIVORS = 6,
-	/* why it ended: an enum aspawn_outcome, which is ASPAWN_OUTCOME_NONE until it has been
-	 * waited for */
+	/* why it ended; ASPAWN_OUTCOME_NONE until it has been waited for */
 	ASPAWN_FACT_OUTCOME = 7
 };
 

@@ -77,12 +77,14 @@ struct aspawn_result;
 /* A queue has these flags: */
 enum aspawn_queue_flags {
 	/* Make no server: jobs are children of the calling process, with its current credentials,
-	 * directory and descriptors. A thread in aspawn_queue_wait() or aspawn_queue_drain() starts
-	 * and reaps them, and handles signals only while it sleeps. While no thread waits, no job
-	 * starts. The process must neither ignore SIGCHLD nor reap by wait(-1). The flag is also
-	 * for user-mode emulators, where no process can share memory. */
+	 * directory and descriptors. A thread that waits for results starts and reaps them, and
+	 * handles signals only while it sleeps. While no thread waits, no job starts. The process
+	 * must neither ignore SIGCHLD nor reap by wait(-1). The flag is also for user-mode
+	 * emulators, where no process can share memory. */
 	ASPAWN_QUEUE_LOCAL = 1024,
-	/* Make the descriptor of aspawn_queue_fd(). */
+	/* Make a descriptor that is readable when there may be results.
+	 *
+	 * In C: aspawn_queue_fd() returns the descriptor. */
 	ASPAWN_QUEUE_FD = 2048
 };
 
@@ -188,7 +190,7 @@ struct aspawn_job {
 	int reserved; /* 0 */
 };
 
-/* The highest aspawn_job.priority. */
+/* The highest priority of a job. */
 enum { ASPAWN_MOST_PRIORITY = 7 };
 
 /*

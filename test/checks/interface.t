@@ -3,6 +3,7 @@
 """doc/interface.json describes the headers, and what repeats it is made from it."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,36 @@ def without_errors():
             yield f"{action['function']}: the comment has no errors"
 
 
+def of_c_alone():
+    """What another language lacks, in the texts that its package repeats."""
+    offered = [action for action in ACTIONS
+               if not any(operand["role"] in ("function", "word") for operand in action["operands"])]
+    for thing in [*offered, *INTERFACE["constants"]]:
+        lacking = [operand["name"] for operand in thing.get("operands", []) if operand["role"] == "count"]
+        words = "|".join([r"(aspawn|psys)_\w+", "sizeof", "NULL", *lacking])
+        for found in re.finditer(rf"\b({words})\b|-E[A-Z]|\b[Aa]n? ASPAWN_", thing["text"] + " " + thing.get("errors", "")):
+            yield f"{thing['name']}: {found[0]!r} is for a paragraph that begins with \"In C:\""
+
+
+def in_words_of_c():
+    """What the documentation of a package still calls as C does; the crate aspawn-sys is C's interface."""
+    node = shutil.which("node")
+    makers = [[sys.executable, "bindings/go/generate.py", "doc/interface.json"],
+              [sys.executable, "bindings/python/generate.py", "doc/interface.json"],
+              [sys.executable, "bindings/rust/generate.py"], [sys.executable, "bindings/java/generate"],
+              *([[node, "bindings/node/generate.js"]] if node else [])]
+    for maker in makers:
+        with tempfile.TemporaryDirectory() as to:
+            for directory in "aspawn", "lib", "src":
+                (Path(to) / directory).mkdir()
+            subprocess.run([*maker, to], cwd=ROOT, check=True)
+            for path in Path(to).rglob("*"):
+                if path.suffix in (".go", ".py", ".rs", ".java", ".ts") and path.name not in ("interface.rs", "Interface.java"):
+                    yield from (f"{maker[1]}: {line.strip()}" for line in path.read_text().splitlines()
+                                if (path.suffix == ".py" or re.match(r"\s*(//|/?\*)", line)) and
+                                re.search(r"\b((ASPAWN|PSYS|psys)_\w|aspawn_\w+\(\))|man7\.org\S+/aspawn", line))
+
+
 def out_of_place():
     """Texts that say something only where they stand."""
     for kind in ("functions", "actions"):
@@ -197,6 +228,8 @@ def lacking():
                 if "column.py" not in tests.get(name, ""))
 
 
+check("texts for all languages name nothing of C's alone", of_c_alone())
+check("packages say in words of their language what the headers say", in_words_of_c())
 check("make reference names the tool that is missing", missing_tools())
 check_by("an operand without a role is named with its action", LIBCLANG, "python3-clang with libclang 19", NAMES)
 check_by("doc/interface.json is that of the headers", LIBCLANG, "python3-clang with libclang 19", IS_FRESH)
