@@ -75,7 +75,8 @@ type Result struct {
 	Job     *Job
 	Outcome Outcome
 	// Err is nil if the program has exited with status 0. Otherwise it is an ExitError, which is also
-	// context.DeadlineExceeded after the time limit, or the context's error; or what Cmd.Run fails
+	// context.DeadlineExceeded after the time limit, syscall.ENOMEM if the OOM killer has ended the
+	// program in the group of its action.NewCgroup, or the context's error; or what Cmd.Run fails
 	// with, ErrLost or ErrQueueClosed.
 	Err                      error
 	ProcessState             *ProcessState // nil: there was none
@@ -416,6 +417,8 @@ func (r *Result) reason(p *pending) error {
 	switch r.Outcome {
 	case OutcomeTimedOut:
 		why = context.DeadlineExceeded
+	case OutcomeOutOfMemory:
+		why = syscall.ENOMEM
 	case OutcomeCancelled:
 		why = p.cancelled()
 	case OutcomeLost:

@@ -177,8 +177,9 @@ type Job<E> = Promise<JobResult<Output<E>>>;
 
 /**
  * Why a program did not run to its own end. `code`: `'ENOENT'` and the like, with `failure`, if it was
- * never executed; `'ETIMEDOUT'`; `'ABORT_ERR'`; `'EAGAIN'`, `'E2BIG'`, `'EBADF'` if the queue cannot have
- * it; `'ECANCELED'` if the queue was closed; `'ECHILD'` if its server was killed.
+ * never executed; `'ETIMEDOUT'`; `'ENOMEM'` if the OOM killer ended it in its group of `newCgroup`;
+ * `'ABORT_ERR'`; `'EAGAIN'`, `'E2BIG'`, `'EBADF'` if the queue cannot have it; `'ECANCELED'` if the
+ * queue was closed; `'ECHILD'` if its server was killed.
  */
 export interface JobError extends Error, Partial<JobResult<string | Buffer>> {
 	file: string;

@@ -257,6 +257,7 @@ const ERRORS = {
 	[library.OUTCOME_RAN]: () => undefined,
 	[library.OUTCOME_NOT_STARTED]: (job, raw) => refused(raw.errno, job.of, raw),
 	[library.OUTCOME_TIMED_OUT]: (job) => systemError(-errno.ETIMEDOUT, job.file),
+	[library.OUTCOME_OUT_OF_MEMORY]: (job) => systemError(-errno.ENOMEM, job.file),
 	[library.OUTCOME_CANCELLED]: (job) => abortError(job.signal),
 	lost: (job) => systemError(-errno.ECHILD, `${job.file}: the queue's server was killed`),
 };

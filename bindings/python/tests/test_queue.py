@@ -19,6 +19,8 @@ from unittest import mock
 
 import aspawn
 from aspawn import actions, aio
+from aspawn._queue import Job
+from aspawn.constants import Outcome
 
 ECHO = "echo out; echo err >&2"
 
@@ -302,6 +304,16 @@ class Jobs(Test):
                 self.assertIsInstance(error, concurrent.futures.BrokenExecutor)
                 self.assertEqual(error.result.outcome, "lost")
             self.assertEqual(queue.submit(["true"]).result().returncode, 0)
+
+    def test_an_end_by_the_oom_killer_is_an_error(self):
+        """Of a result as the library has it: the OOM killer cannot be asked for one."""
+        taken = dict.fromkeys(["pid", "out_total", "err_total", "submitted_ns", "started_ns", "executed_ns", "ended_ns",
+                               "memory_peak", "cut", "survivors"], 0)
+        taken.update(outcome=Outcome.OUT_OF_MEMORY, status=signal.SIGKILL, out=b"", err=b"", usage=b"",
+                     text=b"out of memory, killed by SIGKILL")
+        result, error = Job(None, ["true"], None, {}, None, False).outcome(taken)
+        self.assertIsNone(result)
+        self.assertEqual((error.errno, error.result.outcome), (errno.ENOMEM, "out of memory"))
 
     def test_the_process_sees_no_child(self):
         seen = []

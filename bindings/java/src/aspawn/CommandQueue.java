@@ -167,6 +167,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
                     new String(bytes[from + 2]), submitted.firstAction, submitted.addedActions));
         } else {
             Result.Outcome how = outcome == Interface.OUTCOME_TIMED_OUT ? Result.Outcome.TIMED_OUT
+                    : outcome == Interface.OUTCOME_OUT_OF_MEMORY ? Result.Outcome.OUT_OF_MEMORY
                     : outcome == Interface.OUTCOME_LOST ? Result.Outcome.LOST : Result.Outcome.RAN;
             complete(submitted, new Result(how, (int) numbers[at + 2], bytes[from], bytes[from + 1], numbers[at + 7], numbers[at + 8],
                     (int) numbers[at + 10], (int) numbers[at + 11], numbers[at + 12],

@@ -12,6 +12,8 @@ public final class Result {
         RAN,
         /** After its time limit. */
         TIMED_OUT,
+        /** By the OOM killer, in the control group of its {@link Action#newCgroup}. */
+        OUT_OF_MEMORY,
         /** The queue's server was killed, and it with that. */
         LOST
     }

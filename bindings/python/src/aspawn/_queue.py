@@ -33,7 +33,7 @@ class Result(subprocess.CompletedProcess[Any]):
     """How a job ended. As subprocess.CompletedProcess it has args, returncode, stdout, stderr (bytes,
     what was kept, or None) and check_returncode(); returncode is None if no program ran. And
 
-    outcome       "ran", "not started", "timed out", "cancelled" or "lost"
+    outcome       "ran", "not started", "timed out", "out of memory", "cancelled" or "lost"
     text          the outcome for people: "exit 3", "timed out, killed by SIGTERM"
     failure       why the program was not started, a Failure; or None
     pid           of the ended process; None: there was none
@@ -126,6 +126,8 @@ class Job:
             result.text = f"not started: {error.failure.text}"
         elif result.outcome == "timed out":
             error = subprocess.TimeoutExpired(self.args, self.timeout or 0, result.stdout, result.stderr)
+        elif result.outcome == "out of memory":
+            error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), self.args)
         elif result.outcome == "lost":
             error = concurrent.futures.BrokenExecutor("lost: the queue's server, or the tree's helper, was killed")
         elif result.outcome == "cancelled":
@@ -198,7 +200,8 @@ class Jobs(Generic[FutureType]):
         first.
 
         The future's exception is the OSError of a program that was not started, whose `failure` says
-        why, subprocess.TimeoutExpired, concurrent.futures.BrokenExecutor if the library's process was
+        why, OSError (ENOMEM) if the OOM killer has ended the program in the group of its new_cgroup(),
+        subprocess.TimeoutExpired, concurrent.futures.BrokenExecutor if the library's process was
         killed, and with check=True subprocess.CalledProcessError. The `result` of each is the Result.
         To cancel the future cancels the job.
         """
