@@ -2,9 +2,10 @@
 /*
  * A cgroup of version 2 of the command's own: --memory, --pids-limit, --cgroup. Runs in the tool.
  *
- * Without --cgroup the parent is the tool's own group. If that has the controllers enabled for its children,
- * the command's group is made below. Otherwise the tool must be alone in it: a group with controllers for its
- * children can have no processes. The tool moves itself to a leaf, and at the end it takes all of this back.
+ * Without --cgroup the parent is the tool's own group. If that has the controllers enabled for its
+ * children, the command's group is made below. Otherwise the tool must be alone in it: a group with
+ * controllers for its children can have no processes. The tool moves itself to a leaf, and at the
+ * end it takes all of this back.
  */
 #include "cli.h"
 

@@ -4,12 +4,12 @@
  *
  * tool     the process that the user has started: reads the options, supervises, reports
  * helper   the library's: ends everything by SIGKILL when the tool orders it, or has ended
- * reaper   the child of the helper, a copy of the tool: the parent of the program and of all orphans.
- *          It sends gentle signals, and knows when nothing is left (reaper.c, program.c)
+ * reaper   the child of the helper, a copy of the tool: the parent of the program and of all
+ *          orphans. It sends gentle signals, and knows when nothing is left (reaper.c, program.c)
  * program  the user's command
  *
- * With --leave, and as process 1, there are only the tool and the program: then the tool itself does
- * the reaper's work.
+ * With --leave, and as process 1, there are only the tool and the program: then the tool itself
+ * does the reaper's work.
  */
 #ifndef CLI_H
 #define CLI_H
@@ -138,8 +138,8 @@ void help_write(void);
 /* program.c: starts the program and waits until it is executed, or has failed. */
 void program_start(const struct setting *setting);
 
-/* reaper.c: the life of the reaper process, a function for ASPAWN_CALL; and one turn of it, which obeys the
- * orders, and reaps what has ended. */
+/* reaper.c: the life of the reaper process, a function for ASPAWN_CALL; and one turn of it, which
+ * obeys the orders, and reaps what has ended. */
 int reaper_main(void *setting);
 void reaper_turn(const struct setting *setting);
 bool program_has_stopped(const struct shared *shared);
@@ -164,7 +164,8 @@ bool streams_input_ended(void);
 bool stream_is_ready(int fd, short events);
 void pump_set(int index, int from, int to);
 
-/* terminal.c: the terminal of --pty, and the user's, which is raw if the tool is in its foreground. */
+/* terminal.c: the terminal of --pty, and the user's, which is raw if the tool is in its
+ * foreground. */
 void terminal_make(struct setting *setting);
 void terminal_guard(void);
 void terminal_enter(void);

@@ -266,8 +266,8 @@ static const struct option *find_option(const char *name, size_t length, char le
 	return NULL;
 }
 
-/* The value is behind the name, or the next argument. Returns how many arguments were read; 0: an option
- * without a value. */
+/* The value is behind the name, or the next argument. Returns how many arguments were read; 0: an
+ * option without a value. */
 static int read_option(struct options *options, const struct option *option, const char *shown,
 		       const char *behind, const char *next)
 {

@@ -24,7 +24,8 @@ static void plan_signals(struct plan *plan, const struct setting *setting)
 		aspawn_action_signal_ignore(next_action(plan), PSYS_SIGCHLD);
 }
 
-/* Process 1 gives the program a process group of its own, which has the terminal in the foreground. */
+/* Process 1 gives the program a process group of its own, which has the terminal in the
+ * foreground. */
 static void plan_session(struct plan *plan, const struct setting *setting)
 {
 	int group;
@@ -40,8 +41,8 @@ static void plan_session(struct plan *plan, const struct setting *setting)
 		aspawn_action_foreground(next_action(plan), 0);
 }
 
-/* RLIMIT_CPU counts whole seconds: a fraction is rounded up, by its digits, as 64-bit numbers are not divided
- * here. After the soft limit (SIGXCPU) a program has a second more. */
+/* RLIMIT_CPU counts whole seconds: a fraction is rounded up, by its digits, as 64-bit numbers are
+ * not divided here. After the soft limit (SIGXCPU) a program has a second more. */
 static void plan_limits(struct plan *plan, const struct options *options)
 {
 	char digits[PSYS_DECIMAL_SIZE];

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reaper: the parent of the program, and of what descendants leave to it (PR_SET_CHILD_SUBREAPER).
+ * The reaper: the parent of the program, and of what descendants leave to it
+ * (PR_SET_CHILD_SUBREAPER).
  *
- * The library's tree ends everything by SIGKILL as soon as its program ends, but what a command leaves
- * shall have time to end by itself. So the reaper is the tree's program, and ends when it has no child
- * any more. As the one parent who reaps, it may signal its children by their numbers. If somebody kills the
- * helper, also together with the tool, the reaper ends everything.
+ * The library's tree ends everything by SIGKILL as soon as its program ends, but what a command
+ * leaves shall have time to end by itself. So the reaper is the tree's program, and ends when it
+ * has no child any more. As the one parent who reaps, it may signal its children by their numbers.
+ * If somebody kills the helper, also together with the tool, the reaper ends everything.
  *
- * Orders of the tool are bits in the shared page, with SIGCONT as the doorbell, which also continues a
- * reaper that somebody has stopped. Its answers are in the same page, with SIGCHLD for the tool. It has no
- * descriptors, so that none of the program's pipes stays open.
+ * Orders of the tool are bits in the shared page, with SIGCONT as the doorbell, which also
+ * continues a reaper that somebody has stopped. Its answers are in the same page, with SIGCHLD for
+ * the tool. It has no descriptors, so that none of the program's pipes stays open.
  */
 #include "cli.h"
 
@@ -22,8 +23,8 @@ static struct found {
 	bool is_descendant;
 } found[MOST_FOUND];
 
-/* Reads /proc/PID/stat: "12 (name) S 3 ...", where the name may have parentheses. Returns what follows the
- * name, or NULL if the process has ended. Stores the name in to, of NAME_SIZE bytes. */
+/* Reads /proc/PID/stat: "12 (name) S 3 ...", where the name may have parentheses. Returns what
+ * follows the name, or NULL if the process has ended. Stores the name in to, of NAME_SIZE bytes. */
 static const char *read_stat(const char *pid, char *to, char stat[STAT_SIZE])
 {
 	char path[32];
@@ -119,8 +120,8 @@ static int find_descendants(void)
 
 /* --- signals ----------------------------------------------------------------------------- */
 
-/* A number may be another process's by now: the pidfd is opened before the look at the parent. A process whose
- * parent has ended is the reaper's child. */
+/* A number may be another process's by now: the pidfd is opened before the look at the parent. A
+ * process whose parent has ended is the reaper's child. */
 static void signal_found(struct shared *shared, const struct found *process, int signal)
 {
 	struct ended_name *name = &shared->names[shared->name_count];
@@ -187,7 +188,8 @@ static void see_end(struct shared *shared, const struct psys_siginfo *info,
 {
 	const int code = info->code, status = info->u.child.status;
 
-	/* A program that calls ptrace(2) with PTRACE_TRACEME is traced by its parent: it goes on. */
+	/* A program that calls ptrace(2) with PTRACE_TRACEME is traced by its parent:
+	 * it goes on. */
 	if (code != PSYS_CLD_EXITED && code != PSYS_CLD_KILLED && code != PSYS_CLD_DUMPED) {
 		const unsigned signal = status >> 8 || status == PSYS_SIGTRAP ? 0 : (unsigned)status;
 		psys_ptrace(PTRACE_DETACH, info->u.child.pid, NULL, (void *)(uintptr_t)signal);
@@ -229,8 +231,8 @@ static void let_go_of_files(void)
 	psys_chdir("/");
 }
 
-/* After the program's start it leaves the tool's process group, which a SIGKILL may be for. The library
- * has set PR_SET_PDEATHSIG to SIGKILL, until an exec that does not come. */
+/* After the program's start it leaves the tool's process group, which a SIGKILL may be for. The
+ * library has set PR_SET_PDEATHSIG to SIGKILL, until an exec that does not come. */
 int reaper_main(void *arg)
 {
 	const struct psys_timespec moment = { 0, 10000000 };

@@ -59,8 +59,8 @@ static void add_reason(struct text *text, const struct options *options, const s
 			 "; somebody has killed a process of aspawn's, so that everything was ended");
 }
 
-/* Of an action the user knows the option with its value: rlimit 7 is --rlimit "nofile=64:64". Returns NULL if it
- * has none. */
+/* Of an action the user knows the option with its value: rlimit 7 is --rlimit "nofile=64:64".
+ * Returns NULL if it has none. */
 static const char *option_of(const struct options *options, const struct aspawn_failure *failure,
 			     const char **value)
 {

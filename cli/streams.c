@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Output, and the input of a terminal, that goes through the tool: --idle, --output-limit, --pty. Otherwise
- * the command has the tool's own streams. Runs in the tool. */
+/* Output, and the input of a terminal, that goes through the tool: --idle, --output-limit, --pty.
+ * Otherwise the command has the tool's own streams. Runs in the tool. */
 #include "cli.h"
 
 enum { CHUNK = 4096 /* what a pipe takes at once */, ROUNDS = 16 };
@@ -84,9 +84,9 @@ bool stream_is_ready(int fd, short events)
 /* A terminal gives its descriptor for two pumps. */
 static void end_pump(struct pump *pump)
 {
+	/* so that the program gets SIGPIPE, if nobody reads its output */
 	if (pump != &pumps[0])
-		psys_close(
-			pump->from); /* so that the program gets SIGPIPE, if nobody reads its output */
+		psys_close(pump->from);
 	pump->from = -1;
 	pump->length = 0;
 }

@@ -5,7 +5,8 @@
  * RUNNING    until the program ends, a limit is reached, or a signal asks for the end
  * LINGERING  the program has ended by itself: what it has left has 100 ms
  * ENDING     a signal was sent, and the grace runs
- * KILLING    SIGKILL was sent to everything that the reaper has found; soon the library ends the rest
+ * KILLING    SIGKILL was sent to everything that the reaper has found; soon the library ends the
+ *            rest
  * DRAINING   nothing is left but output that is yet to be written
  */
 #include "cli.h"
@@ -137,8 +138,9 @@ static bool has_reached_program(const struct supervision *s,
 	       !s->setting->is_init;
 }
 
-/* The shell takes the terminal as soon as the tool has stopped: the program, which reads the terminal, must have
- * stopped before, or it takes what is typed for the shell. A program may also refuse to stop. */
+/* The shell takes the terminal as soon as the tool has stopped: the program, which reads the
+ * terminal, must have stopped before, or it takes what is typed for the shell.
+ * A program may also refuse to stop. */
 static void stop_after_program(const struct supervision *s)
 {
 	const struct psys_timespec moment = { 0, 1000000 };
@@ -246,7 +248,7 @@ static void see_time(struct supervision *s)
 	terminal_tend();
 }
 
-/* --- the loop ---------------------------------------------------------------------------------- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 /* It looks now and then if no descriptor tells the tree's end, and wakes a stopped reaper. */
 static int64_t next_time(const struct supervision *s)
@@ -301,8 +303,8 @@ static void see_events(struct supervision *s)
 		see_time(s);
 }
 
-/* Whoever else holds the pipes is waited for at most a second after the program's end. A slow reader
- * of the output gets all of it. */
+/* Whoever else holds the pipes is waited for at most a second after the program's end. A slow
+ * reader of the output gets all of it. */
 static void drain(struct supervision *s)
 {
 	s->phase = DRAINING;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The terminal of --pty, and the user's own, which is raw meanwhile. Runs in the tool; the guard is a
- * process that sets the user's terminal back if the tool is killed, and holds nothing else.
+ * The terminal of --pty, and the user's own, which is raw meanwhile. Runs in the tool; the guard is
+ * a process that sets the user's terminal back if the tool is killed, and holds nothing else.
  */
 #include "cli.h"
 #include "termios.h"
@@ -89,9 +89,9 @@ void terminal_enter(void)
 	terminal_resize();
 }
 
-/* Now and then: a shell does not tell that the tool has come to the foreground; and after the program has read
- * an end of file, the next read shall find one too. A line editor such as readline reads the character itself
- * in a raw mode, where a second is enough between two of them. */
+/* Now and then: a shell does not tell that the tool has come to the foreground; and after the
+ * program has read an end of file, the next read shall find one too. A line editor such as readline
+ * reads the character itself in a raw mode, where a second is enough between two of them. */
 void terminal_tend(void)
 {
 	static int64_t next;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The modes of a terminal as the kernel has them: the library's headers have none, as it sets no modes. */
+/* The modes of a terminal as the kernel has them: the library's headers have none,
+ * as it sets no modes. */
 #ifndef CLI_TERMIOS_H
 #define CLI_TERMIOS_H
 

@@ -12,7 +12,8 @@ void text_add(struct text *text, const char *more)
 		text->length = text->size - 1;
 }
 
-/* 64-bit numbers are not divided: 32-bit compilers call a function for that, which is not linked. */
+/* 64-bit numbers are not divided: 32-bit compilers call a function for that,
+ * which is not linked. */
 static void add_seconds(struct text *text, uint64_t ms)
 {
 	char digits[PSYS_DECIMAL_SIZE + 3] = "000", fraction[4];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --user, from /etc/passwd and /etc/group: there is no libc that would ask a directory service. Runs in the
- * tool. */
+/* --user, from /etc/passwd and /etc/group: there is no libc that would ask a directory service.
+ * Runs in the tool. */
 #include "cli.h"
 
 /* A part of a file: not ended by a NUL. */
