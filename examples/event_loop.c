@@ -4,9 +4,9 @@
  *
  *	event_loop [COUNT]
  *
- * Remove a pidfd from epoll before aspawn_wait() closes it. Another child before its exec may hold a
- * copy, and epoll reports a descriptor until its last copy is closed: by then the number may belong
- * to another file.
+ * Remove a pidfd from epoll before aspawn_wait() closes it. Another child before its exec may hold
+ * a copy, and epoll reports a descriptor until its last copy is closed: by then the number may
+ * belong to another file.
  */
 #include <stdio.h>
 #include <stdlib.h>

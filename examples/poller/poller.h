@@ -14,12 +14,12 @@ struct check {
 	char **words;      /* and a NULL */
 };
 
-/* Splits the line in place, as a shell does, but without variables, patterns or pipes. words: room for
- * half its length and two more. Returns NULL, or an error message. */
+/* Splits the line in place, as a shell does, but without variables, patterns or pipes. words: room
+ * for half its length and two more. Returns NULL, or an error message. */
 const char *list_split(char *line, char **words);
-/* Reads a check from each line of the file, of standard input if name is NULL or "-"; or, if template is
- * not NULL, makes one of it, with {} replaced by the line. Returns the first, and their number; exits
- * with 2 and a message if it cannot. */
+/* Reads a check from each line of the file, of standard input if name is NULL or "-"; or, if
+ * template is not NULL, makes one of it, with {} replaced by the line. Returns the first, and their
+ * number; exits with 2 and a message if it cannot. */
 struct check *list_read(const char *name, char *const *template, size_t *count);
 
 /* The first four are the exit statuses of a monitoring plugin; EXITED is any other. */

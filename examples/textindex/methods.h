@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ways to start a filter. Its standard input is the file, its standard output is a pipe, and its
- * program is searched for in PATH.
+ * The ways to start a filter. Its standard input is the file, its standard output is a pipe, and
+ * its program is searched for in PATH.
  */
 #ifndef METHODS_H
 #define METHODS_H
