@@ -99,8 +99,8 @@ PSYS_UNINSTRUMENTED size_t psys_strlcpy(char *to, const char *from, size_t size)
 	return length;
 }
 
-/* Divides byte by byte, by a multiplication: for 64-bit shifts by a variable, and divisions, compilers
- * may call a library function, which is not linked. */
+/* Divides byte by byte, by a multiplication: for 64-bit shifts by a variable, and divisions,
+ * compilers may call a library function, which is not linked. */
 PSYS_UNINSTRUMENTED size_t psys_u64_to_decimal(char *to, uint64_t number)
 {
 	char digits[PSYS_DECIMAL_SIZE], *digit = digits + sizeof digits;

@@ -28,8 +28,9 @@ IN_ANY const struct action_info *aspw_action_info(uint32_t kind)
 		       &aspw_action_infos[kind];
 }
 
-/* The marks of ASPAWN_SYSCALL have a bit for each string. Then follow the place + 1 of the descriptor
- * and the place + 1 of the bytes, each 0 if the call has none, and the number of bytes. */
+/* The marks of ASPAWN_SYSCALL have a bit for each string. Then follow the place + 1 of the
+ * descriptor and the place + 1 of the bytes, each 0 if the call has none,
+ * and the number of bytes. */
 enum { PLACES = 6, FD_SHIFT = 6, BYTES_SHIFT = 9, PLACE_MASK = 7, SIZE_SHIFT = 12 };
 
 /* Returns the offset of an argument. place is the argument's index + 1. */
