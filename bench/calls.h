@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Counts the calls of a start that lock the caller's memory map for writing: meanwhile page faults of its
-// other threads wait, and those threads wait to map memory.
+// Counts the calls of a start that lock the caller's memory map for writing: meanwhile page faults
+// of its other threads wait, and those threads wait to map memory.
 #ifndef BENCH_CALLS_H
 #define BENCH_CALLS_H
 

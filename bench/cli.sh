@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# cli.sh LAUNCH CHILD COMMAND STARTER...: how long COMMAND CHILD takes, beside each STARTER CHILD, in
-# turn. ROUNDS=15, of COUNT=200 starts each.
+# cli.sh LAUNCH CHILD COMMAND STARTER...: how long COMMAND CHILD takes, beside each STARTER CHILD,
+# in turn. ROUNDS=15, of COUNT=200 starts each.
 launch=$1 child=$2 command=$3
 shift 3
 

@@ -72,7 +72,8 @@ static void finish_pipes(int)
 
 static int in_end, out_end;
 
-/* What a libc's popen or Python's Popen does: pipe2, dup2 in the child, close of the child's ends. */
+/* What a libc's popen or Python's Popen does: pipe2, dup2 in the child,
+ * close of the child's ends. */
 static int start_posix_spawn_pipes()
 {
 	posix_spawn_file_actions_t actions;

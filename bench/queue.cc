@@ -421,8 +421,8 @@ static double life_by_posix_spawn()
 	return now() - begun;
 }
 
-// Whether what the caller has touched or opened makes a difference. own_memory: a prepared command whose
-// job needs memory of its own, as that of another user does.
+// Whether what the caller has touched or opened makes a difference. own_memory: a prepared command
+// whose job needs memory of its own, as that of another user does.
 static void show_row(const char *what, aspawn_queue *queue, int64_t prepared, int64_t own_memory,
 		     int rounds)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// Programs that run as another user, as a tree, or in a control group: how long the caller is blocked, and the
-// time until the child is reaped, by the memory that the caller has touched, in MiB. As root.
+// Programs that run as another user, as a tree, or in a control group: how long the caller is
+// blocked, and the time until the child is reaped, by the memory that the caller has touched,
+// in MiB. As root.
 #include <cstdlib>
 
 #include <fcntl.h>
@@ -91,7 +92,8 @@ static int start_fork()
 
 static const char group_path[] = "/sys/fs/cgroup/aspawn-bench";
 
-// Mounts in a namespace of this process, which ends with it. Returns the directory of a group, or -1.
+// Mounts in a namespace of this process, which ends with it. Returns the directory of a group,
+// or -1.
 static int make_group()
 {
 	if (unshare(CLONE_NEWNS) || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-// What a caller waits for that starts a program: five tables, each measured under several conditions.
-// Each condition has a process of its own, which starts all ways in turns, in random order.
+// What a caller waits for that starts a program: five tables, each measured under several
+// conditions. Each condition has a process of its own, which starts all ways in turns,
+// in random order.
 //
 //	waits full|quick|demo FILE [TABLE...]
 //
-// FILE gets a JSON object for each line: the figures of one way under one condition, or the reason why
-// a condition cannot be measured here. bench/waits.py makes tables and charts of it.
+// FILE gets a JSON object for each line: the figures of one way under one condition, or the reason
+// why a condition cannot be measured here. bench/waits.py makes tables and charts of it.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -702,7 +703,8 @@ class Toucher
 				const double time =
 					std::chrono::duration<double>(Clock::now() - begun).count();
 				const rusage after = usage_of_thread();
-				// Not a fault that took long because the thread lost its processor alone.
+				// Not a fault that took long because the thread
+				// lost its processor alone.
 				if (after.ru_nivcsw == before.ru_nivcsw ||
 				    after.ru_nvcsw != before.ru_nvcsw)
 					longest_fault = std::max(longest_fault, time);

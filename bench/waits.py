@@ -66,7 +66,8 @@ class Results:
         return any(key[:3] == condition for key in self.rows)
 
     def ways(self, table):
-        """Those of a table, the fastest first under the last condition of any that has been measured."""
+        """Those of a table, the fastest first under the last condition of any that has been
+        measured."""
         last = {}
         for (name, *_, way), row in self.rows.items():
             if name == table and "p50" in row:
@@ -108,7 +109,8 @@ def times_of(row):
 
 
 def judged(row, floor):
-    """p99 of the starts that have kept the processor, of the floor's; per cent that have lost it, or slept."""
+    """p99 of the starts that have kept the processor, of the floor's;
+    per cent that have lost it, or slept."""
     if row is None or floor is None:
         return "-"
     ratio = f"{row['kept_p99'] / floor['kept_p99']:.1f}" if floor["kept_p99"] and row["starts"] >= ENOUGH else "-"
@@ -324,7 +326,7 @@ def write_documents(results):
     replace_block(readme, "idle", "\n" + idle_sentence(results))
 
 
-# --- the demonstration -----------------------------------------------------------------------------
+# --- the demonstration ----------------------------------------------------------------------------
 
 DEMO = (("idle", ("load", "0", "worked")), ("1 busy process for each processor", ("load", "1", "worked")),
         ("an exec that takes 20 ms", ("exec", "20", "worked")),

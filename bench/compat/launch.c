@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts COUNT children, one after the other, as a build tool or a job runner does. launch COUNT MIB
- * PROGRAM [ARGUMENT...] touches MIB of memory first. */
+/* Starts COUNT children, one after the other, as a build tool or a job runner does. launch COUNT
+ * MIB PROGRAM [ARGUMENT...] touches MIB of memory first. */
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
