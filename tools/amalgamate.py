@@ -5,8 +5,8 @@
     tools/amalgamate.py DIRECTORY
 
 aspawn.h, aspawn.c and aspawn.S are the library, psys.h has the system calls alone, and
-aspawn-image.c, aspawn-image.S, aspawn-image.ld and aspawn-image.sh make the image, which may be left
-out.
+aspawn-image.c, aspawn-image.S, aspawn-image.ld and aspawn-image.sh make the image, which may be
+left out.
 
 An #include of a file of the project becomes the text of that file, once; a file without an
 include guard is a list for macros of its includer, and becomes text at each #include. The

@@ -91,8 +91,8 @@ def own_constants():
 
 
 def changes(text):
-    """Each declaration, with the version that brought it or has changed it: a row that is not as it was is
-    of this version."""
+    """Each declaration, with the version that brought it or has changed it: a row that is not as it
+    was is of this version."""
     known = dict(re.findall(r"^\| `(.*)` \| (\S+) \|$", text, re.M))
     tables = {"structure": all_members(), "function": prototypes(), "constant": own_constants()}
     for title, declarations in tables.items():

@@ -58,7 +58,8 @@ ELEMENTS = {"1": "byte", "sizeof(unsigned)": "unsigned", "sizeof(struct psys_soc
 # --- the headers, by clang ------------------------------------------------------------------------
 
 def targets():
-    """Architecture -> clang's target and flags, of one byte order: the other has the same layouts."""
+    """Architecture -> clang's target and flags, of one byte order:
+    the other has the same layouts."""
     rows = (ROOT / "test/machines/headers/architectures.txt").read_text()
     return {name: [f"--target={triple}", *flags.split()]
             for name, triple, flags in sorted(re.findall(r"^(\w+) +\w+ +(\S+)(.*)", rows, re.M))}

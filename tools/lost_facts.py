@@ -4,8 +4,8 @@
 
     tools/lost_facts.py REVISION FILE...    for example HEAD include/aspawn/*.h doc/*.3
 
-FILE is a header, a man page or a document. Each of the former sentence's words counts the more the rarer it
-is. A reader judges: a listed sentence may be said in other words, or may be superfluous.
+FILE is a header, a man page or a document. Each of the former sentence's words counts the more the
+rarer it is. A reader judges: a listed sentence may be said in other words, or may be superfluous.
 """
 import math
 import re

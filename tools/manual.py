@@ -49,7 +49,8 @@ def declares(name, type_):
 
 
 def marked(text, own=()):
-    """Names of macros and pages bold, those of files italic; own functions have no section behind them."""
+    """Names of macros and pages bold, those of files italic;
+    own functions have no section behind them."""
     text = text.replace("\\", "\\e")
     text = re.sub(r"(?<![\w(])-(?=\d|E[A-Z])", r"\\-", text)
     text = re.sub(r"\b([a-z_]\w+)\((\d)\)", r"\\fB\1\\fP(\2)", text)
@@ -151,7 +152,8 @@ def synopsis(names, own):
 # --- functions ------------------------------------------------------------------------------------
 
 def parts(name):
-    """Of a function's comment: what it does, what it returns, its errors, and what is said of these."""
+    """Of a function's comment: what it does, what it returns, its errors,
+    and what is said of these."""
     lines = re.findall(r"^\S.*", FUNCTIONS[name]["text"], re.M)  # not code
     errors = [number for number, line in enumerate(lines) if re.match(ERRORS + ": ", line)]
     first, behind = (errors[0], errors[-1] + 1) if errors else (len(lines), len(lines))
@@ -295,7 +297,8 @@ def manual(page):
 
 
 def missing():
-    """(page, part and name) of what a page with such parts has of the headers and does not show, or twice."""
+    """(page, part and name) of what a page with such parts has of the headers and does not show,
+    or twice."""
     for path in ROOT.glob("doc/aspawn*.3"):
         page = path.read_text()
         shown = [(what, name) for _, what, names in PART.findall(page) for name in names.split() or names_of(page)]

@@ -5,8 +5,8 @@
     tools/reference.py have   include/syscall/have.h, a macro for each call
     tools/reference.py list   doc/syscalls.md, the reference: needs clang 19
 
-Both files are in the repository; `make reference` writes them, and a test checks that they match the
-table.
+Both files are in the repository; `make reference` writes them, and a test checks that they match
+the table.
 """
 import re
 import shutil

@@ -4,7 +4,8 @@
 server. Standard input has the paths of the repository's files, a line each.
 
 README.md, the manual and doc/ become pages, and so does what they link to: another document, a
-source file as its text, a directory as a list, or its README.md. mandoc and cmark-gfm make the HTML.
+source file as its text, a directory as a list, or its README.md.
+mandoc and cmark-gfm make the HTML.
 """
 import html
 import os

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Prints the functions of aspawn/ that a start with a pipe enters until its clone, and where it is then.
+"""Prints the functions of aspawn/ that a start with a pipe enters until its clone,
+and where it is then.
 
 make visited: for gdb, with tools/visited.c, built without inlining.
 """
