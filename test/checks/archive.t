@@ -82,7 +82,8 @@ internal_names_are_not_public()
 	return 0
 }
 
-# A program that defines the library's old names without a prefix, and uses each part of the library.
+# A program that defines the library's old names without a prefix,
+# and uses each part of the library.
 a_program_has_its_own_find_exe()
 {
 	cat >"$work/own.c" <<'C'

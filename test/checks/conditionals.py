@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The core has no conditional expression within another: a table, or `if` with an early return, is easier to read."""
+"""The core has no conditional expression within another: a table, or `if` with an early return,
+is easier to read."""
 import os
 import sys
 from pathlib import Path
@@ -24,7 +25,8 @@ CHOICE = CursorKind.CONDITIONAL_OPERATOR
 
 
 def chained(cursor, within=False):
-    """(file, line) of each conditional expression that is an operand of another, in parentheses or not."""
+    """(file, line) of each conditional expression that is an operand of another,
+    in parentheses or not."""
     if cursor.kind == CHOICE and within:
         yield os.path.relpath(cursor.location.file.name, ROOT), cursor.location.line
     parts = list(cursor.get_children())

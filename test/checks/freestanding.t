@@ -51,8 +51,8 @@ for compiler in clang gcc; do
 			"$compiler" "$level" && "$work/program"'
 	done
 done
-# This shows that the functions are needed, and so that the tests above see them. grep reads to the end, as
-# clang leaves its object file behind if the pipe breaks.
+# This shows that the functions are needed, and so that the tests above see them. grep reads to the
+# end, as clang leaves its object file behind if the pipe breaks.
 if command -v clang >/dev/null; then
 	check "does not link by clang without them" eval '! links "$work/without.c" clang -O0 &&
 		links "$work/without.c" clang -O0 | grep "undefined symbol: mem"'

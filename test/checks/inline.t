@@ -94,8 +94,8 @@ refuses_worse()
 		test "$(judge worse | grep -c '^refused')" = "$(grep -c '^int f_' "$work/worse.c")"
 }
 
-# Clang 19 reports an error if a wrapper would be inlined into a function that lacks a feature of the
-# unit.
+# Clang 19 reports an error if a wrapper would be inlined into a function that lacks a feature of
+# the unit.
 cat >"$work/fewer.c" <<'C'
 #include <syscall/syscall.h>
 __attribute__((target("no-sse"))) int f_fewer(int fd) { return psys_close(fd); }

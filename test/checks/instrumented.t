@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A function marked ASPAWN_CHILD, and the wrappers in it, compiled with each kind of instrumentation:
-# the instrumentation must add no reference to a symbol, the thread pointer or a shadow stack. In the
-# same function without the mark it must add some, otherwise the test shows nothing.
+# A function marked ASPAWN_CHILD, and the wrappers in it, compiled with each kind of
+# instrumentation: the instrumentation must add no reference to a symbol, the thread pointer or a
+# shadow stack. In the same function without the mark it must add some,
+# otherwise the test shows nothing.
 . "$(dirname "$0")/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -156,7 +156,8 @@ def out_of_place():
 
 
 def kinds():
-    """The actions have the numbers from 1 up, a row of the table each, and a scenario of test/faults."""
+    """The actions have the numbers from 1 up, a row of the table each,
+    and a scenario of test/faults."""
     wanted = {constant["value"] for constant in INTERFACE["constants"] if constant["group"] == "aspawn_action_kind"}
     if wanted != set(range(1, len(wanted) + 1)) or wanted != {action["kind"] for action in ACTIONS}:
         yield "the numbers of kinds"
@@ -167,7 +168,8 @@ def kinds():
 
 
 def pointers():
-    """What random bytes must not be: test/proofs/fuzz/actions.h sets each operand that is a pointer."""
+    """What random bytes must not be: test/proofs/fuzz/actions.h sets each operand
+    that is a pointer."""
     fuzz = (ROOT / "test/proofs/fuzz/actions.h").read_text()
     for action in ACTIONS:
         pointed = [operand["name"] for operand in action["operands"] if "*" in operand["type"] or

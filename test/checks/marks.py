@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints which function of the core calls a function that is not marked for its process (aspawn/marks.h),
-and which file of the child or the helper includes one of the caller, also through another file."""
+"""Prints which function of the core calls a function that is not marked for its process
+(aspawn/marks.h), and which file of the child or the helper includes one of the caller,
+also through another file."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `aspawn --help` says is what aspawn(1) and the completions say: the same options, the same of
-them with a value, the same exit codes. The shells themselves are asked what they complete.
+"""What `aspawn --help` says is what aspawn(1) and the completions say: the same options, the same
+of them with a value, the same exit codes. The shells themselves are asked what they complete.
 """
 import json
 import os
@@ -43,11 +43,12 @@ def output(*command):
 
 
 def options_of(text):
-    """{option: whether it has a value}, of lines such as "  -t, --timeout DURATION  what it does"."""
+    """{option: whether it has a value}, of lines as "  -t, --timeout DURATION  what it does"."""
     found = {}
     for line in re.findall(r"(?m)^ +(-\S.*?)(?:  .*)?$", text):
         has_value = False
-        for option in reversed(line.split(", ")):  # a letter has the value that is shown after the long name
+        # a letter has the value that is shown after the long name
+        for option in reversed(line.split(", ")):
             name, _, value = option.partition(" ")
             has_value = bool(value) or has_value and not name.startswith("--")
             found[name] = has_value

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The options of aspawn(1): each with each other one has the effect that it has alone, or both are
-refused; each wrong value, and what is no option, is refused. What is refused is one line that names the
-option and the value, exit 125, and nothing is started.
+refused; each wrong value, and what is no option, is refused. What is refused is one line that names
+the option and the value, exit 125, and nothing is started.
 """
 import concurrent.futures
 import itertools

@@ -308,7 +308,8 @@ def an_editor():
 
 @test
 def an_interactive_shell_ends_with_its_input():
-    """Readline reads the end of the file as a character, and not from the terminal's line discipline."""
+    """Readline reads the end of the file as a character, and not from the terminal's line
+    discipline."""
     environment = dict(os.environ, TERM='vt100', HISTFILE='', INPUTRC='/dev/null')
     ran = subprocess.run([ASPAWN, '--pty', '--idle', '40', 'bash', '--norc', '-i'], input=b'echo hi\n', env=environment,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
@@ -343,7 +344,7 @@ def nested_with_a_terminal():
         equal(shell.code(), 6)
 
 
-# --- a terminal of the command's own, by --pty -----------------------------------------------------
+# --- a terminal of the command's own, by --pty ----------------------------------------------------
 
 
 @test
@@ -419,7 +420,8 @@ for ending in ENDS:
 
 @test
 def a_stop_gives_the_terminal_back():
-    """Ctrl-Z is the inner terminal's: SIGTSTP for the tool stops all, and the user has usual modes."""
+    """Ctrl-Z is the inner terminal's: SIGTSTP for the tool stops all,
+    and the user has usual modes."""
     with Shell() as shell:
         shell.run("$aspawn --pty sh -c 'echo run''ning; read x; echo got=$x' & fg")
         shell.expect('running')

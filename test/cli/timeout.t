@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# aspawn(1) does what other commands do, or differs for a reason: each row of doc/similar-commands.md
-# has a test here, of the same name. Those of timeout are what the tests of GNU coreutils check.
+# aspawn(1) does what other commands do, or differs for a reason: each row of
+# doc/similar-commands.md has a test here, of the same name. Those of timeout are what the tests of
+# GNU coreutils check.
 . "$(dirname "$0")/../checks/tap.sh"
 table=$PWD/doc/similar-commands.md
 case ${BUILD_DIR:=build} in /*) ;; *) BUILD_DIR=$PWD/$BUILD_DIR ;; esac

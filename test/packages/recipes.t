@@ -32,8 +32,8 @@ alter()
 	mkdir -p "$1" && cp "$archive" "$1" && echo >>"$1/${archive##*/}"
 }
 
-# --nodeps here and below: the database of RPM is empty where dpkg has installed the packages, and has
-# no name of theirs. That those of BuildRequires are enough only a system of RPM can tell.
+# --nodeps here and below: the database of RPM is empty where dpkg has installed the packages, and
+# has no name of theirs. That those of BuildRequires are enough only a system of RPM can tell.
 rpm_builds()
 {
 	mkdir -p "$work/rpm/SOURCES" && cp "$archive" "$work/rpm/SOURCES" &&

@@ -129,7 +129,8 @@ static struct supervisor {
 static int supervise(void *arg)
 {
 	(void)arg;
-	while (!__atomic_load_n(&supervisor.ready, __ATOMIC_ACQUIRE)) /* the filter may hold a wake */
+	/* the filter may hold a wake */
+	while (!__atomic_load_n(&supervisor.ready, __ATOMIC_ACQUIRE))
 		sleep_ms(1);
 	for (;;) {
 		struct notification notification;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HAS_ASAN: AddressSanitizer maps terabytes, replaces functions of the libc, complains without /proc, and
- * reports some tests as errors. */
+/* HAS_ASAN: AddressSanitizer maps terabytes, replaces functions of the libc, complains without
+ * /proc, and reports some tests as errors. */
 #ifndef SANITIZER_H
 #define SANITIZER_H
 

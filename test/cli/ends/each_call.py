@@ -152,7 +152,8 @@ def run(job):
 
 
 def wrong_of(kind, number, run):
-    """124: it has reached its limit; 125: the program had not begun; the rest: the signal has ended it."""
+    """124: it has reached its limit; 125: the program had not begun; the rest:
+    the signal has ended it."""
     codes = {124, 125, -KINDS[kind], 128 + KINDS[kind], 128 + signal.SIGKILL}
     if run.is_left:
         return f'call {number}, {run.name}: something is left after {PATIENCE} seconds'

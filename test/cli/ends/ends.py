@@ -148,7 +148,8 @@ class Attempt:
         return (set(below(os.getpid())) | set(marked(self.mark.encode()))) - known
 
     def has_children(self):
-        """Exact, where a look through /proc may miss a process that forks and exits again and again."""
+        """Exact, where a look through /proc may miss a process that forks and
+        exits again and again."""
         if self.service or self.process.returncode is None or self.tool == 'systemd-run':
             return bool(self.others())
         try:
@@ -159,7 +160,8 @@ class Attempt:
         return True
 
     def run(self):
-        """(survivors, whether the tool waits without end, whether the way was tried, status, output)"""
+        """(survivors, whether the tool waits without end, whether the way was tried,
+        status, output)"""
         try:
             try:
                 status = self.process.wait(self.limit + PATIENCE)
@@ -219,7 +221,8 @@ def become_subreaper():
 
 
 def attempt(job):
-    """The last line of the output is the reason where a way was not tried. A busy machine gets more time."""
+    """The last line of the output is the reason where a way was not tried.
+    A busy machine gets more time."""
     tool, way, directory = job
     for limit in (LIMIT, 3 * LIMIT, 10 * LIMIT):
         left, waits, tried, status, output = Attempt(tool, way, limit, directory).run()

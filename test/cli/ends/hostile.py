@@ -3,8 +3,8 @@
 """Random trees of ways.c below aspawn, which ends in several manners: nothing may be left.
 
 TREES=200 in all, with the numbers from SEED=1 on. After the tool's own end nothing is left at once:
-the tool has waited for everything. If the tool was killed, its helper needs some time; then none of the
-tree stops the helper, which nobody would continue.
+the tool has waited for everything. If the tool was killed, its helper needs some time; then none of
+the tree stops the helper, which nobody would continue.
 """
 import multiprocessing
 import os
@@ -17,11 +17,12 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import ends
 
-PATIENCE = int(os.environ.get("PATIENCE", 60))  # seconds; an end takes one, or three where the machine is busy
+# seconds; an end takes one, or three where the machine is busy
+PATIENCE = int(os.environ.get("PATIENCE", 60))
 
 TERM, KILL, INT = signal.SIGTERM, signal.SIGKILL, signal.SIGINT
-# Of each kind: options, signals to the tool, the longest time before each in milliseconds, the exit codes.
-# 125: the program had not begun.
+# Of each kind: options, signals to the tool, the longest time before each in milliseconds, the exit
+# codes. 125: the program had not begun.
 KINDS = {
     'a limit': (['-t', '5ms', '-k', '5ms'], [], 0, {124, 7}),
     'a limit for the program alone': (['-t', '5ms', '-k', '5ms', '-f'], [], 0, {124, 7}),

@@ -513,8 +513,9 @@ static void be_init_of_a_namespace(void)
 
 static void fill_the_process_table(void)
 {
-	/* The kernel does not hold root to RLIMIT_NPROC: a count of its own is the second bound. As root this
-	 * loop once took all 32 768 numbers of the machine (lead's note: never fork without a bound). */
+	/* The kernel does not hold root to RLIMIT_NPROC: a count of its own is the second bound. As
+	 * root this loop once took all 32 768 numbers of the machine (lead's note:
+	 * never fork without a bound). */
 	setrlimit(RLIMIT_NPROC, &(struct rlimit){ 40, 40 });
 	for (int i = 0; i < 60; i++) {
 		const pid_t pid = fork();

@@ -3,8 +3,8 @@
 # The commands that README.md begins with, as they stand there, by a stranger: on a bare Debian 12
 # and 13; as root, as root in a container, and as an ordinary user; where the root is a mount, and
 # in a plain chroot. Each in a clean copy of HEAD. Of these CI tries each once, MATRIX=all has all
-# combinations. Each release and each kind of user meets each condition of test/packages/bare/run (utf8,
-# closed, pipes, load) that it can notice. The output is in $BUILD_DIR/bare/readme.log.
+# combinations. Each release and each kind of user meets each condition of test/packages/bare/run
+# (utf8, closed, pipes, load) that it can notice. The output is in $BUILD_DIR/bare/readme.log.
 . "$(dirname "$0")/../../checks/tap.sh"
 directory=$(dirname "$0")
 bare=${BUILD_DIR:-build}/bare

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""column.py LANGUAGE: prints the names that doc/bindings.md's table "What each language has" has for the
-package of a language, one a line, which the test of the package looks up in the package.
+"""column.py LANGUAGE: prints the names that doc/bindings.md's table "What each language has" has
+for the package of a language, one a line, which the test of the package looks up in the package.
 
 A new language is a column of that table, with its name as heading, and a test LANGUAGE.t that calls
 this with it and fails if a name is not there. test/checks/interface.t checks that the first

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The Go module, made from the tree: its tests with the race detector, by Debian's Go, and README's program.
-# With WHOLE=1 also by the Go in PATH, if that is another.
+# The Go module, made from the tree: its tests with the race detector, by Debian's Go, and README's
+# program. With WHOLE=1 also by the Go in PATH, if that is another.
 . "$(dirname "$0")/../../checks/tap.sh"
 cd "$(dirname "$0")/../../.." || exit 1
 source=$PWD/bindings/go tests=$PWD/test/packages/bindings

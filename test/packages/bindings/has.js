@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// has.js PACKAGE: reads names of doc/bindings.md's column (column.py), and prints those that the package
-// has not: an export, a member of a child, queue or prepared command, or an option. An option is read
-// by the function, or, with a value, taken where another value is not.
+// has.js PACKAGE: reads names of doc/bindings.md's column (column.py), and prints those that the
+// package has not: an export, a member of a child, queue or prepared command, or an option. An
+// option is read by the function, or, with a value, taken where another value is not.
 'use strict';
 const aspawn = require(process.argv[2]);
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Reads names of doc/bindings.md's column (column.py), and prints those that the module has not: a
--- function, a method, a field, or an option. An option takes a value where it does not take another, or
--- is read: its name is in the module, the file that is the first argument.
+-- function, a method, a field, or an option. An option takes a value where it does not take
+-- another, or is read: its name is in the module, the file that is the first argument.
 local aspawn = require "aspawn"
 local file = io.open(arg[1], "rb")
 local bytes = file:read("*a")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Reads names of doc/bindings.md's column (column.py), and prints those that the package has not: an
-attribute of the module, or of what it makes, or a parameter, which takes a value where it does not
-take another."""
+"""Reads names of doc/bindings.md's column (column.py), and prints those that the package has not:
+an attribute of the module, or of what it makes, or a parameter, which takes a value where it does
+not take another."""
 import inspect
 import re
 import sys

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The jar, packed by the JDK in PATH (17 or newer); its tests by that, with MATRIX=all by all other versions that
-# there are too; its shared objects, and README's program.
+# The jar, packed by the JDK in PATH (17 or newer); its tests by that, with MATRIX=all by all other
+# versions that there are too; its shared objects, and README's program.
 . "$(dirname "$0")/../../checks/tap.sh"
 cd "$(dirname "$0")/../../.." || exit 1
 source=$PWD/bindings/java
@@ -122,7 +122,8 @@ is_loaded_from_the_path()
 		java -Djava.library.path="$scratch/path" -cp "$scratch/plain:$scratch" Elsewhere | grep -v cannot
 }
 
-# The umask is 0. The library comes by a FIFO, and Java waits for the rest of it when its file is looked at.
+# The umask is 0. The library comes by a FIFO, and Java waits for the rest of it when
+# its file is looked at.
 others_cannot_write_the_library()
 {
 	mkdir "$scratch/fifo" "$scratch/open" && (cd "$scratch/fifo" && unzip -q "$jar") || return

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The rock, packed and installed for each Lua, with its tests, README's program, and bindings/lua/fuzz.lua:
-# FUZZ=10000 programs for each Lua (100), the first SEED (1).
+# The rock, packed and installed for each Lua, with its tests, README's program, and
+# bindings/lua/fuzz.lua: FUZZ=10000 programs for each Lua (100), the first SEED (1).
 . "$(dirname "$0")/../../checks/tap.sh"
 exec </dev/null
 cd "$(dirname "$0")/../../.." || exit 1
@@ -44,7 +44,8 @@ runs()
 		timeout $((60 + ${FUZZ:-0})) "$lua" "$@")
 }
 
-# What it says before its end, if that is not its own, names the last program: lua fuzz.lua SEED 1 show
+# What it says before its end, if that is not its own, names the last program:
+# lua fuzz.lua SEED 1 show
 no_program_crashes()
 {
 	(trap '' PIPE; runs "$1" "$2" "$source/fuzz.lua" "${SEED:-1}" "${FUZZ:-100}") >"$work/$1.fuzz" 2>"$work/$1.errors" ||

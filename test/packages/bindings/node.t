@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The npm package, packed and installed by README's first commands and the Node in PATH, with its types;
-# and its tests and README's program by the oldest and the newest Node that there are (nodes), with WHOLE=1
-# by each.
+# The npm package, packed and installed by README's first commands and the Node in PATH, with its
+# types; and its tests and README's program by the oldest and the newest Node that there are
+# (nodes), with WHOLE=1 by each.
 . "$(dirname "$0")/../../checks/tap.sh"
 cd "$(dirname "$0")/../../.." || exit 1
 source=$PWD/bindings/node

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The Python package, packed, in a fresh environment: the lines of its README, and its own tests. PYTHON=...
-# for another Python than the one that makes the wheel, which is one for all. WHOLE=1 also runs the
-# standard library's tests of subprocess and asyncio's, test by test as without the package; and lets the
-# newest of the Pythons that there are pack the wheel for each, by which all these tests run then:
-# PYTHONS="/opt/3.9/bin/python3 python3.13".
+# The Python package, packed, in a fresh environment: the lines of its README, and its own tests.
+# PYTHON=... for another Python than the one that makes the wheel, which is one for all. WHOLE=1
+# also runs the standard library's tests of subprocess and asyncio's, test by test as without the
+# package; and lets the newest of the Pythons that there are pack the wheel for each, by which all
+# these tests run then: PYTHONS="/opt/3.9/bin/python3 python3.13".
 . "$(dirname "$0")/../../checks/tap.sh"
 cd "$(dirname "$0")/../../.." || exit 1
 source=$PWD/bindings/python
@@ -51,8 +51,8 @@ wheel_has_what_it_should()
 	test "$exported" = PyInit__aspawn || { echo "exported: $exported"; return 1; }
 }
 
-# The extension needs no library, and only names that both libcs have. auditwheel takes one libc at a
-# time, from the name of the file.
+# The extension needs no library, and only names that both libcs have. auditwheel takes one libc at
+# a time, from the name of the file.
 fits_both_libcs()
 {
 	module=$work/unpacked/aspawn/_aspawn.abi3.so

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The crates, packed: README's program in a project of Debian 12's cargo, with nothing fetched; then their
-# tests, by Debian's rustc, the oldest that SUPPORT.md promises, and with the versions of the lock file.
+# The crates, packed: README's program in a project of Debian 12's cargo, with nothing fetched; then
+# their tests, by Debian's rustc, the oldest that SUPPORT.md promises,
+# and with the versions of the lock file.
 . "$(dirname "$0")/../../checks/tap.sh"
 cd "$(dirname "$0")/../../.." || exit 1
 source=$PWD/bindings/rust
@@ -48,7 +49,8 @@ begins_with_commands_that_work()
 		(cd "$work/beside" && CARGO_TARGET_DIR="$work/newest" timeout 500 sh commands)
 }
 
-# README's first program as a project of its own, with no lock file, which knows the unpacked crates alone.
+# README's first program as a project of its own, with no lock file,
+# which knows the unpacked crates alone.
 builds_with_the_oldest_rust_in_a_new_project()
 {
 	rm -rf "$work/user" && mkdir -p "$work/user/src" &&
@@ -76,7 +78,8 @@ replaced_by()
 	mkdir -p "$1" && printf '[source.crates-io]\nreplace-with = "files"\n[source.files]\ndirectory = "%s"\n' "$1"
 }
 
-# Another tree, for a cargo that can fetch nothing: without what the feature tokio needs, and the lock file.
+# Another tree, for a cargo that can fetch nothing: without what the feature tokio needs,
+# and the lock file.
 links_a_tree_without_tokio()
 {
 	rm -rf "$work/tree" && mkdir -p "$work/tree/bindings" &&

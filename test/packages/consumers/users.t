@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The programs of users/, each written from the headers alone: a command with output, a time limit and
-# another user, in C and C++; an event loop with 200 children; a privileged server; the core of a
-# binding for a language. Compiled for what is installed, with the warnings that people use.
+# The programs of users/, each written from the headers alone: a command with output, a time limit
+# and another user, in C and C++; an event loop with 200 children; a privileged server; the core of
+# a binding for a language. Compiled for what is installed, with the warnings that people use.
 cd "$(dirname "$0")/../../.." || exit
 . test/checks/tap.sh
 cc=${CC:-clang}

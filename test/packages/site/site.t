@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The web site that `make site` makes: that it has all documents, that each link leads to a file and an
-anchor, that it asks for nothing elsewhere, that its HTML is valid, and, in Chromium, that no page is
-wider than a phone's window or a wide one, and that its text can be read on a light and a dark screen.
+"""The web site that `make site` makes: that it has all documents, that each link leads to a file
+and an anchor, that it asks for nothing elsewhere, that its HTML is valid, and, in Chromium, that no
+page is wider than a phone's window or a wide one, and that its text can be read on a light and a
+dark screen.
 """
 import functools
 import html.parser

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Static analysis beside that of `make lint`. Prints TAP, a test for each tool.
 
-gcc -fanalyzer and cppcheck read the library without its drop-ins, ruff and mypy the scripts, clippy the
-crates, go vet the Go module. answers.txt has the findings that are wrong, with the reason of each:
-another finding fails, and so does an answer that nothing asks for any more.
+gcc -fanalyzer and cppcheck read the library without its drop-ins, ruff and mypy the scripts, clippy
+the crates, go vet the Go module. answers.txt has the findings that are wrong, with the reason of
+each: another finding fails, and so does an answer that nothing asks for any more.
 """
 import json
 import os
@@ -21,7 +21,8 @@ DIRECTORIES = ["syscall", "aspawn"]
 SOURCES = sorted(str(path) for name in [*DIRECTORIES, "aspawn/*"] for path in Path().glob(f"{name}/*.c"))
 BUILD = Path(os.environ.get("BUILD_DIR", "build")).absolute()
 FLAGS = ["-Iinclude", "-DPSYS_NO_UNPREFIXED"]
-# Modules that scripts find by sys.path, or that are written in C or made by the build, are not there.
+# Modules that scripts find by sys.path, or that are written in C or made by the build,
+# are not there.
 MYPY = ["--ignore-missing-imports", "--scripts-are-modules", "--follow-imports=silent", "--no-error-summary",
         "--disable-error-code", "attr-defined"]
 # As of flake8 what scripts do to sys.path; strict= of zip() needs Python 3.10.

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the suite that is built for coverage (coverage.mk), and with --faults fault injection, and prints
-how many of these in the library they reach: lines; outcomes of conditions, true and false; and conditions
-of && and || that alone decide the whole (MC/DC).
+"""Runs the suite that is built for coverage (coverage.mk), and with --faults fault injection, and
+prints how many of these in the library they reach: lines; outcomes of conditions, true and false;
+and conditions of && and || that alone decide the whole (MC/DC).
 
 What both together do not reach has its reason in a list, behind "?" if chance decides: lines in
-unreached.txt, as "file function line", and conditions of aspawn/ in undecided.txt, as "file function
-condition: never true", "false" or "alone". A condition is left out there if the next line is not
-reached either, or if it is never evaluated, which follows from another one before it. README.md
-promises the percentages of lines.
+unreached.txt, as "file function line", and conditions of aspawn/ in undecided.txt, as "file
+function condition: never true", "false" or "alone". A condition is left out there if the next line
+is not reached either, or if it is never evaluated, which follows from another one before it.
+README.md promises the percentages of lines.
 """
 import json
 import os
@@ -61,9 +61,10 @@ class Program:
 class Reached:
     """What programs reached: {file: {place: ...}} of lines that have code, and of conditions.
 
-    The place of a line is its number, of a condition (line, column, line, column). counts has how often
-    a line was executed, outcomes how often a condition was true and false. alone, of conditions within
-    && and ||, is true if each outcome decided the whole alone (MC/DC). functions is {file: [(line, name)]}.
+    The place of a line is its number, of a condition (line, column, line, column). counts has how
+    often a line was executed, outcomes how often a condition was true and false. alone, of
+    conditions within && and ||, is true if each outcome decided the whole alone (MC/DC). functions
+    is {file: [(line, name)]}.
     """
 
     def __init__(self, programs):
@@ -95,10 +96,11 @@ class Reached:
                 self.counts[here][int(number)] = int(value)
 
     def read_conditions(self, path, file):
-        """Sums what the copies of a function did: each program, and each file that includes it, has one.
+        """Sums what the copies of a function did: each program, and each file that includes it,
+        has one.
 
-        Bitmaps are exact. A count may be the difference of two others, which a process changes that is
-        killed, or copied by a signal handler, between them.
+        Bitmaps are exact. A count may be the difference of two others, which a process changes that
+        is killed, or copied by a signal handler, between them.
         """
         outcomes, alone, decisions = {}, {}, {}
         parts = set()
@@ -119,7 +121,8 @@ class Reached:
         self.outcomes[path], self.alone[path], self.decisions[path] = outcomes, alone, decisions
 
     def reached(self, under=''):
-        """Returns for lines, outcomes and conditions of && and || how many are reached, of how many."""
+        """Returns for lines, outcomes and conditions of && and || how many are reached,
+        of how many."""
         def values(of):
             return [value for file in of if (file + '/').startswith(under) for value in of[file].values()]
         outcomes = [count for pair in values(self.outcomes) for count in pair]
@@ -142,7 +145,8 @@ class Reached:
         return found
 
     def undecided(self, under):
-        """Returns {"file function condition: never ...": lines}, without what lines not reached tell."""
+        """Returns {"file function condition: never ...": lines},
+        without what lines not reached tell."""
         found = {}
         for path in (path for path in self.outcomes if path.startswith(under)):
             counts = self.counts[path]

@@ -391,7 +391,8 @@ def become_worker():
     """Of a pool: when it is terminated, or loses its parent, it ends what it has started."""
     become_subreaper()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Supervisor.run() catches it; a wait for a job must not
+    # Supervisor.run() catches it; a wait for a job must not
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG
 
 
@@ -505,7 +506,8 @@ def main(arguments):
     if len(chosen) > 1 and (':' in chosen[1] or chosen[1] == 'trace'):
         return show(chosen[0], chosen[1:])
     known = subprocess.run([SCENARIOS], stdout=subprocess.PIPE, text=True, check=True)
-    # How many stacks two threads need is up to the scheduler, and with it what is left: for test-instants.
+    # How many stacks two threads need is up to the scheduler, and with it what is left:
+    # for test-instants.
     chosen = chosen or [name for name in known.stdout.split() if name != 'pool_threads']
     total = 0
     print(f'1..{len(chosen)}', flush=True)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A scenario calls functions of the library and checks the results. It runs three times in one
- * process: as a rehearsal, with failing system calls, and again without faults, when everything must
- * work as before.
+ * process: as a rehearsal, with failing system calls, and again without faults, when everything
+ * must work as before.
  */
 #ifndef FAULTS_HARNESS_H
 #define FAULTS_HARNESS_H
@@ -27,8 +27,8 @@ struct scenario {
 /* The started program, its directory, and a script that executes it. */
 extern char program[], directory[], script[];
 
-/* In the parent, system calls fail only within these parentheses; in the child, from its start until
- * its exec. */
+/* In the parent, system calls fail only within these parentheses; in the child, from its start
+ * until its exec. */
 #define WITH_FAULTS(...)       \
 	do {                   \
 		faults(true);  \
@@ -48,7 +48,8 @@ void it_may_have_run(void);
 /* Skips the scenario: this machine does not support it. */
 _Noreturn void not_here(const char *why);
 
-/* Waits for a child that the scenario itself must reap. Returns its status, as waitpid(2) stores it. */
+/* Waits for a child that the scenario itself must reap. Returns its status,
+ * as waitpid(2) stores it. */
 int status_of(pid_t pid);
 
 #endif

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Builds all targets of this directory, or those that are named, each with its seeds, as OSS-Fuzz
 # wants it: $CC, $CXX, $CFLAGS, $CXXFLAGS and $LIB_FUZZING_ENGINE say how, $SANITIZER with what,
-# $WORK and $OUT where. Without these, for libFuzzer with ASan and UBSan, in build/fuzz. The target lua
-# needs liblua5.4-dev.
+# $WORK and $OUT where. Without these, for libFuzzer with ASan and UBSan, in build/fuzz. The target
+# lua needs liblua5.4-dev.
 set -eu
 cd "$(dirname "$0")/../../.."
 : "${BUILD_DIR:=build}" "${SANITIZER=address}" "${LIB_FUZZING_ENGINE=-fsanitize=fuzzer}"

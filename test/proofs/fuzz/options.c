@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command lines of aspawn(1): each line of the input is an argument. Whatever they are, the command is
- * a rest of the arguments, and the values are in their ranges.
+ * Command lines of aspawn(1): each line of the input is an argument. Whatever they are, the command
+ * is a rest of the arguments, and the values are in their ranges.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the server of a queue reads: messages in the socket, of which a process that the caller has forked
- * has an end too, and the status line of the caller's process. A hostile process gives no job a
- * descriptor, and none is left. Pairs of bytes are what caller, hostile process and server do; the
- * last line is the status.
+ * What the server of a queue reads: messages in the socket, of which a process that the caller has
+ * forked has an end too, and the status line of the caller's process. A hostile process gives no
+ * job a descriptor, and none is left. Pairs of bytes are what caller, hostile process and server
+ * do; the last line is the status.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"
@@ -176,7 +176,8 @@ static void see_status(const uint8_t *text, size_t size)
 
 static void begin(char *jobs)
 {
-	static uint32_t not_magic; /* a hung-up socket is to make no server: it would have no memory */
+	/* a hung-up socket is to make no server: it would have no memory */
+	static uint32_t not_magic;
 	const int on = 1;
 
 	is_hung_up = false;

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Stops two parties of a start at each pair of their system calls, and checks what scenarios.c promises.
+"""Stops two parties of a start at each pair of their system calls,
+and checks what scenarios.c promises.
 
 instants.py [SCENARIO|MUTANT...]      tests all pairs, and the mutants of mutants.txt; prints TAP
 instants.py SCENARIO A:I B:J ACT      one run, as failures below are printed
 
-INSTANTS=some takes a part of the pairs, the same in each run, and no mutants. Each mutant is tested with
-all pairs until one kills it; one that a run without stops kills shows nothing, and is a failure.
+INSTANTS=some takes a part of the pairs, the same in each run, and no mutants. Each mutant is tested
+with all pairs until one kills it; one that a run without stops kills shows nothing,
+and is a failure.
 
 A party is parent, child, helper, thread (a second one of the parent) or server (of a queue). It is
 stopped before its call of this number, counted from 1: the supervisor of faults.py, which is asked
@@ -15,9 +17,9 @@ else moves: the other waits for it, or has ended. Then ACT says which of them go
 moves, and afterwards the other does; "kill A": A is killed first. Of this all distinct pairs are
 counted.
 
-After each run: the calls have succeeded, unless somebody was killed; their results are right; the caller
-has the descriptors, mappings and children that it had; no process is left; and the same works again. If
-the caller was killed no process is left.
+After each run: the calls have succeeded, unless somebody was killed; their results are right; the
+caller has the descriptors, mappings and children that it had; no process is left; and the same
+works again. If the caller was killed no process is left.
 """
 import collections
 import os
@@ -61,7 +63,8 @@ PAIRS = [
 
 MOMENT = 0.001    # between two looks whether something moves
 STILL = 3         # seconds without a move or a stop, after a kill: a deadlock
-ASLEEP = 0.6      # the same without a kill: somebody was not woken, and waits for the end of a limit
+# the same without a kill: somebody was not woken, and waits for the end of a limit
+ASLEEP = 0.6
 POLLS = 0.5       # seconds that a party may poll for what the stopped one shall do
 SOME = 7          # of so many pairs INSTANTS=some takes one
 MOST_PRINTED = 4
@@ -111,7 +114,8 @@ class Scheduler(faults.Supervisor):
         self.met = None                     # {party: (number of its call, held)}
         self.end_key = None                 # of the mark at the scenario's end
         self.killed = None
-        self.doomed = None                  # a child that is stopped while its caller or helper is killed
+        # a child that is stopped while its caller or helper is killed
+        self.doomed = None
         self.server = None
         self.still = (None, 0)              # what was seen, since when
         self.since = time.monotonic()       # the last step

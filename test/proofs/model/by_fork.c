@@ -608,7 +608,8 @@ static _Noreturn void be_child(const struct trial *trial, const int pipes[3])
 	}
 	begin_signals(trial);
 	die_with_caller(trial);
-	if (count && actions[0].kind == ASPAWN_ACTION_NEW_CGROUP) /* by the helper, before all else */
+	/* by the helper, before all else */
+	if (count && actions[0].kind == ASPAWN_ACTION_NEW_CGROUP)
 		fail(0, perform(actions, actions));
 	int r = make_streams(trial, pipes);
 	if (r < 0)

@@ -122,7 +122,8 @@ void caller_remember(void)
 	look_at(&before);
 }
 
-/* A helper may be a zombie until its stack is used again; processes that nobody waits for end later. */
+/* A helper may be a zombie until its stack is used again; processes that nobody
+ * waits for end later. */
 static void look_until_equal(void)
 {
 	for (int naps = 0; naps < 200; naps++) {

@@ -2,9 +2,9 @@
 /*
  *	model SECONDS [SEED [COUNT]]
  *
- * Tries commands and jobs for so many seconds, or COUNT of them. A trial is made from its number alone,
- * which begins with SEED. Trials run in processes of their own, so that a crash is a result, too: each
- * process is a random caller, and makes some trials.
+ * Tries commands and jobs for so many seconds, or COUNT of them. A trial is made from its number
+ * alone, which begins with SEED. Trials run in processes of their own, so that a crash is a result,
+ * too: each process is a random caller, and makes some trials.
  */
 #define _GNU_SOURCE
 #include "model.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random commands against a model. The model performs the same command in a fork of the caller, by the
- * functions of the libc. Both end alike: the same step fails with the same error, or the program has the
- * same state and status. The library leaves the caller as it was.
+ * Random commands against a model. The model performs the same command in a fork of the caller, by
+ * the functions of the libc. Both end alike: the same step fails with the same error, or the
+ * program has the same state and status. The library leaves the caller as it was.
  *
  *   commands.c  makes a random command from a number, and prints it
  *   caller.c    makes a random caller: descriptors, signals, user, threads
@@ -104,8 +104,8 @@ struct trial {
 
 void trial_make(struct trial *trial, uint64_t number);
 
-/* Makes the trial a little simpler, in the way of this number. Returns false if it is that simple in
- * this respect, or if there is no such way: then *is_last is true. */
+/* Makes the trial a little simpler, in the way of this number. Returns false if it is that simple
+ * in this respect, or if there is no such way: then *is_last is true. */
 bool trial_simplify(struct trial *trial, int way, bool *is_last);
 
 void trial_print(const struct trial *trial);
@@ -138,8 +138,8 @@ struct report {
 __attribute__((format(printf, 2, 3))) void complain(struct report *report, const char *format, ...);
 void complain_of_lines(struct report *report, const struct text *expected, const struct text *found);
 
-/* Remembers the state of the caller, and complains if it has changed since; may_map: it may have more
- * mappings, as a pool keeps them. */
+/* Remembers the state of the caller, and complains if it has changed since; may_map: it may have
+ * more mappings, as a pool keeps them. */
 void caller_remember(void);
 void caller_complain(struct report *report, bool may_map);
 

@@ -70,7 +70,8 @@ static void add_file(struct text *text, const char *path)
 	text_add(text, "\n");
 }
 
-/* Adds the lines of /proc/self/status that are no number of a process, nor one of time or memory. */
+/* Adds the lines of /proc/self/status that are no number of a process,
+ * nor one of time or memory. */
 static void add_status(struct text *text)
 {
 	static const char *const names[] = { "Umask:",   "Uid:",       "Gid:",        "Groups:",

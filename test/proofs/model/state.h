@@ -21,8 +21,9 @@ void text_add_number(struct text *text, int64_t number);
 /* Adds "name number\n". */
 void text_add_line(struct text *text, const char *name, int64_t number);
 
-/* Adds what a new program gets from the process that executes it, of the calling process: descriptors,
- * directories, limits, credentials, signals and so on. Numbers of processes are not in it. */
+/* Adds what a new program gets from the process that executes it, of the calling process:
+ * descriptors, directories, limits, credentials, signals and so on.
+ * Numbers of processes are not in it. */
 void text_add_state(struct text *text);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the values of the library's headers that the models use, as definitions of the preprocessor. */
+/* Prints the values of the library's headers that the models use,
+ * as definitions of the preprocessor. */
 #include <stdio.h>
 
 #include "aspawn/helper/tree.h"

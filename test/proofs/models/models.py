@@ -5,8 +5,9 @@
 models.py [MODEL...]
 
 A mutant is a name MUTANT_... of the preprocessor in the model: spin must find an error with it. The
-models get the values of the library's headers (constants.c), and weak.pml the memory orders that the
-sources have (orders.txt): each of these, weakened, is a mutant too. WHOLE=1 for all states of queue.pml.
+models get the values of the library's headers (constants.c), and weak.pml the memory orders that
+the sources have (orders.txt): each of these, weakened, is a mutant too.
+WHOLE=1 for all states of queue.pml.
 """
 import concurrent.futures
 import os

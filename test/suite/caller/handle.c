@@ -247,8 +247,8 @@ TEST(a_helped_child_that_another_wait_reaped_has_its_status_if_the_kernel_does)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-/* If it is opened by the number afterwards, another wait may have reaped the child, and the number may be
- * another process's. */
+/* If it is opened by the number afterwards, another wait may have reaped the child, and the number
+ * may be another process's. */
 TEST(a_copied_child_has_its_pidfd_from_the_clone)
 {
 	struct self self;

@@ -342,7 +342,8 @@ struct user {
 	int rounds, failures, *stop;
 };
 
-/* Starts two at a time: commands that succeed, fail or are released; sometimes releases the pool. */
+/* Starts two at a time: commands that succeed, fail or are released;
+ * sometimes releases the pool. */
 static int use_pool(void *arg)
 {
 	struct user *user = arg;

@@ -281,7 +281,8 @@ TEST(a_filter_that_kills_after_a_failed_exec_does_not_hide_the_failure)
 	int fd = psys_open("busy", PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
 	struct aspawn_io io = { .size = sizeof io };
 	CHECK_EQUAL(aspawn_run(ASPAWN_COMMAND("./busy"), &io), -PSYS_ECANCELED);
-	check_filtered("./busy", ASPAWN_STEP_EXEC, -io.failure.error); /* ETXTBSY, but not in 6.11 */
+	/* ETXTBSY, but not in 6.11 */
+	check_filtered("./busy", ASPAWN_STEP_EXEC, -io.failure.error);
 	psys_close(fd);
 	psys_unlinkat(PSYS_AT_FDCWD, "busy", 0);
 	leave_directory();

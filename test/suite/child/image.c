@@ -1090,7 +1090,7 @@ TEST(the_image_starts_without_standard_streams)
 	CHECK_EQUAL(psys_strcmp(seen, "1"), 0);
 }
 
-/* --- the process ------------------------------------------------------------------------------- */
+/* --- the process ------------------------------------------------------------------------------ */
 
 static bool file_begins(const char *path, const char *expected)
 {
@@ -1186,7 +1186,7 @@ TEST(the_image_has_copies_of_all_arguments)
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
-/* --- another user --------------------------------------------------------------------------------- */
+/* --- another user ----------------------------------------------------------------------------- */
 
 enum { MARK = 0x6d61726b };
 
@@ -1317,7 +1317,7 @@ TEST(commands_with_memory_of_their_own_say_how)
 	CHECK(mode == ASPAWN_MODE_IMAGE || mode == ASPAWN_MODE_FORK);
 }
 
-/* --- what the parent sees --------------------------------------------------------------------------- */
+/* --- what the parent sees --------------------------------------------------------------------- */
 
 static int *sibling;
 static void fork_a_sibling(int tid)
@@ -1560,7 +1560,7 @@ TEST(a_subreaper_gets_the_child_of_a_helper_killed_before_the_image)
 	CHECK(count_descriptors() <= descriptors + 1); /* of the filter */
 }
 
-/* --- attempts that end before the image ------------------------------------------------------------- */
+/* --- attempts that end before the image ------------------------------------------------------- */
 
 static ASPAWN_CHILD int fails_with(void *error)
 {

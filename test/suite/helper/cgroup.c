@@ -527,7 +527,7 @@ TEST(new_cgroup_stays_with_what_the_program_has_made_below)
 	remove_cgroup(&parent);
 }
 
-/* --- without processor time --------------------------------------------------------------------- */
+/* --- without processor time ------------------------------------------------------------------- */
 
 ASPAWN_CHILD static int runs_until(void *gate)
 {

@@ -130,7 +130,8 @@ ROLE(stops_for_its_tracer)
 	return 7;
 }
 
-/* The kernel tells the tracer of a stop by waits for ends too. epoll tells of no end: the queue looks. */
+/* The kernel tells the tracer of a stop by waits for ends too. epoll tells of no end:
+ * the queue looks. */
 static const struct aspawn_result *result_of_traced(struct aspawn_queue *queue, bool cancels)
 {
 	const struct aspawn_result *result = NULL;

@@ -1104,8 +1104,8 @@ TEST(queue_knows_an_old_ticket)
 	close_queue(queue);
 }
 
-/* Prepared commands use the places up as jobs do, but start nothing. 65534 uses of two places are as
- * many as 16 bits can number. */
+/* Prepared commands use the places up as jobs do, but start nothing. 65534 uses of two places are
+ * as many as 16 bits can number. */
 TEST(queue_cancels_no_later_job_of_the_same_place)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 2 });
@@ -1377,7 +1377,8 @@ TEST(queue_makes_do_with_few_descriptors)
 	close_queue(queue);
 }
 
-/* Another job runs for ever. The server cannot tell when there are descriptors or processes again. */
+/* Another job runs for ever. The server cannot tell when there are
+ * descriptors or processes again. */
 TEST(queue_goes_on_after_a_shortage)
 {
 	const struct psys_rlimit64 few = { 4, 1000 }, enough = { 1000, 1000 };
@@ -2095,7 +2096,7 @@ TEST(local_queue_knows_the_callers_descriptors)
 	close_queue(queue);
 }
 
-/* --- threads ------------------------------------------------------------------------------------ */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 enum { THREADS = 4 };
 

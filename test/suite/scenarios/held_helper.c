@@ -5,7 +5,8 @@
 
 enum { SEIZE = 0x4206 }; /* ptrace(2) */
 
-/* The daemon traces the helper until the gate is open: meanwhile nobody else can reap the helper. */
+/* The daemon traces the helper until the gate is open: meanwhile nobody else
+ * can reap the helper. */
 ROLE(has_its_helper_traced)
 {
 	const int helper = psys_getppid();

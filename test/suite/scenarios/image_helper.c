@@ -122,7 +122,8 @@ TEST(a_wait_of_the_callers_finds_a_child_of_a_helper)
 	check_trims();
 }
 
-/* Without clone3 the helper has a pidfd only when the child may have ended, which nobody waits for. */
+/* Without clone3 the helper has a pidfd only when the child may have ended,
+ * which nobody waits for. */
 TEST(the_status_of_a_helpers_child_survives_an_ignored_sigchld)
 {
 	struct self self;

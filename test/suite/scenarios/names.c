@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The names (comm) of helpers, servers, children and jobs, by which ps(1), top(1), pgrep(1) and killall(1)
- * tell processes apart. */
+/* The names (comm) of helpers, servers, children and jobs, by which ps(1), top(1), pgrep(1) and
+ * killall(1) tell processes apart. */
 #include "../../../aspawn/spawn/stack.h"
 #include "queues.h"
 #include "tree.h"

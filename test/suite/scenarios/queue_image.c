@@ -407,7 +407,8 @@ TEST_SECONDS(jobs_with_memory_of_their_own_go_on_while_servers_are_killed, 100)
 	close_queue(queue);
 }
 
-/* The kernel has not begun the exec: no SIGCHLD would come, and no ordinary wait would find the child. */
+/* The kernel has not begun the exec: no SIGCHLD would come, and no ordinary wait
+ * would find the child. */
 TEST(job_killed_in_its_exec_of_the_image_has_executed_nothing)
 {
 	struct self self;

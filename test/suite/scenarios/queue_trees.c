@@ -13,8 +13,8 @@ static struct aspawn_queue *queue_of(uint64_t flags)
 	return open_queue(&(struct aspawn_queue_options){ .running = 2, .flags = flags });
 }
 
-/* Starts a job. Returns a pipe, whose other end all of the tree has as standard output, when so many
- * bytes have been written. */
+/* Starts a job. Returns a pipe, whose other end all of the tree has as standard output, when so
+ * many bytes have been written. */
 static int start_tree(struct aspawn_queue *queue, struct aspawn_job job, const char *role,
 		      const char *argument, int count)
 {
@@ -225,7 +225,7 @@ TEST(a_job_cannot_stop_its_helper)
 	close_queue(queue);
 }
 
-/* --- how a job becomes a tree ------------------------------------------------------------------ */
+/* --- how a job becomes a tree ----------------------------------------------------------------- */
 
 TEST(trees_of_jobs_may_be_prepared_or_change_their_user)
 {

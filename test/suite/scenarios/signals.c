@@ -286,7 +286,8 @@ TEST(a_signal_handler_may_spawn)
 	if (!thrower_pid)
 		for (int i = 0;; i++) {
 			psys_kill(parent_pid, PSYS_SIGALRM);
-			sleep_ms(1 + i / 32); /* or a slow machine would do nothing but handle them */
+			/* or a slow machine would do nothing but handle them */
+			sleep_ms(1 + i / 32);
 		}
 	for (int i = 0; i < 100000 && (handler_spawned < enough || main_spawned < enough); i++) {
 		int pid = -1, status;

@@ -225,7 +225,8 @@ static void count_call(const struct psys_seccomp_data *call, bool may_wait)
 		unwanted = call->nr;
 }
 
-/* What the caller of each kind calls with clone3(2): the masks, the pipes, the clone, what helper and image need. */
+/* What the caller of each kind calls with clone3(2): the masks, the pipes, the clone,
+ * what helper and image need. */
 static const int most_calls[KINDS] = { 3, 9, 5, 5, 9, 9, 9 };
 
 /* Returns how the child was cloned. Copies are not judged: to copy the memory is no warm start. */

@@ -504,7 +504,7 @@ TEST(a_tree_outlives_the_thread_that_started_it)
 	check_all_have_ended(child.out_fd, 0);
 }
 
-/* --- what survives ------------------------------------------------------------------------------ */
+/* --- what survives ---------------------------------------------------------------------------- */
 
 /* The server has not the capability either. */
 static void has_survivors_of_a_job(const struct aspawn_command *command)
@@ -785,7 +785,7 @@ TEST(what_a_foreign_pid_namespace_adopts_escapes)
 	check_all_have_ended(child.out_fd, LONG);
 }
 
-/* --- where there is no list of children ------------------------------------------------------------ */
+/* --- where there is no list of children ------------------------------------------------------- */
 
 /* Runs as the first process of a pid namespace, with which all others end. */
 static void uses_groups(bool hides_proc)

@@ -35,7 +35,8 @@ static void start_mover(struct mover *mover)
 	for (int i = 0; i < KEPT; i++)
 		CHECK_EQUAL(psys_dup3(2, FIRST + i, PSYS_O_CLOEXEC), FIRST + i);
 	thread_start(&mover->thread, move, mover);
-	while (!__atomic_load_n(&mover->rounds, __ATOMIC_RELAXED)) /* it may have no turn for long */
+	/* it may have no turn for long */
+	while (!__atomic_load_n(&mover->rounds, __ATOMIC_RELAXED))
 		psys_sched_yield();
 }
 

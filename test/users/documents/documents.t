@@ -85,7 +85,8 @@ def result(name, problem):
 
 
 def lacks(name, tool):
-    """A compiler is missing that README.md does not install: a skip of make test-toolchains alone."""
+    """A compiler is missing that README.md does not install:
+    a skip of make test-toolchains alone."""
     global number
     if os.environ.get("TOOLCHAINS"):
         number += 1
@@ -241,8 +242,9 @@ def test_tables(name):
     """The tables of actions in a text, run by a program that includes them."""
     tables = [block.code for block in documents()[f"{name}.md"] if block.kind == "fragment"]
     (work / f"{name}.h").write_text("\n".join(tables))
+    # another user runs it
     problem = failure(next(compilers())[0], "-std=gnu11", *WARNINGS, f"-I{work}", HERE / f"{name}.c", "-o",
-                      work / name, *flags("--cflags"), work / "prefix/lib/libaspawn.a")  # another user runs it
+                      work / name, *flags("--cflags"), work / "prefix/lib/libaspawn.a")
     found = run(work / name).stdout.splitlines() if not problem else []
     skipped = [line for line in found if "# SKIP" in line]
     problem += "\n".join(line for line in found if not line.startswith("ok"))

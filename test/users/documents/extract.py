@@ -91,8 +91,8 @@ def documents():
 
 
 def compiler_lines():
-    """(document, line) of each `cc FILE.c ...`, in a block of shell or in the prose, once; the image may
-    be made before."""
+    """(document, line) of each `cc FILE.c ...`, in a block of shell or in the prose, once; the
+    image may be made before."""
     for path in TEXTS:
         lines = re.findall(r"(?<!`)`(cc [^`]*\.c [^`]+)`(?!`)", path.read_text())
         for block in of_text(path):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""client.py PORT COUNT COMMAND: submits a job COUNT times to gearmand, with {} in COMMAND replaced by
-its number, and prints each answer behind this number; to stderr how many were answered a second."""
+"""client.py PORT COUNT COMMAND: submits a job COUNT times to gearmand, with {} in COMMAND replaced
+by its number, and prints each answer behind this number; to stderr how many
+were answered a second."""
 import socket
 import struct
 import sys

@@ -98,8 +98,8 @@ static long faults(void)
 	return usage.ru_minflt;
 }
 
-/* Prints whether memory of the caller was copied for the child: then each page that the caller writes
- * afterwards is a fault. */
+/* Prints whether memory of the caller was copied for the child: then each page that the caller
+ * writes afterwards is a fault. */
 static void show_copies(const char *name, uv_process_options_t options)
 {
 	enum { SIZE = 1 << 20, PAGE = 1 << 12 };

@@ -83,8 +83,8 @@ replaces_the_names()
 		find "$work/tests" -name '*.rs' ! -path '*/data/*' ! -name '*windows*' -exec sed -i -E -f "$work/uses.sed" {} +
 }
 
-# passes CRATE ARGUMENTS...: some of their tests sleep instead of waiting, and have two more attempts.
-# duct's leave processes behind, also with std: timeout leads their group.
+# passes CRATE ARGUMENTS...: some of their tests sleep instead of waiting, and have two more
+# attempts. duct's leave processes behind, also with std: timeout leads their group.
 passes()
 {
 	for _ in 1 2 3; do

@@ -202,7 +202,7 @@ void process_finalize(struct process *process)
 	aspawn_release(&process->child);
 }
 
-/* --- run(): the lock of the interpreter is released meanwhile ---------------------------------- */
+/* --- run(): the lock of the interpreter is released meanwhile --------------------------------- */
 
 struct bytes {
 	char *at;

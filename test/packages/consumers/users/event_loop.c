@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 200 children at once in one epoll loop: each with a pipe for its output, of which the first KiB is
- * kept, and with a time limit, after which it is ended with all that it has started.
+ * 200 children at once in one epoll loop: each with a pipe for its output, of which the first KiB
+ * is kept, and with a time limit, after which it is ended with all that it has started.
  */
 #include <errno.h>
 #include <stdio.h>
