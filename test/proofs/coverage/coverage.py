@@ -8,7 +8,7 @@ What both together do not reach has its reason in a list, behind "?" if chance d
 unreached.txt, as "file function line", and conditions of aspawn/ in undecided.txt, as "file
 function condition: never true", "false" or "alone". A condition is left out there if the next line
 is not reached either, or if it is never evaluated, which follows from another one before it.
-README.md promises the percentages of lines.
+CONTRIBUTING.md promises the percentages of lines.
 """
 import json
 import os
@@ -208,7 +208,7 @@ def run(name, *command, **environment):
 
 
 def promised():
-    with open('README.md', encoding='utf-8') as file:
+    with open('CONTRIBUTING.md', encoding='utf-8') as file:
         row = re.search(r'`make coverage`.*', file.read())
     return [int(number) for number in re.findall(r'(\d+) %', row[0])]
 
@@ -238,7 +238,7 @@ def main():
     check(f'at least {LEAST} % of each directory',
           [f'{top}: {share} %' for top, share in shares.items() if share < LEAST])
     reached = [percent(*column.reached()[0]) for column in columns]
-    check('README.md promises no more',
+    check('CONTRIBUTING.md promises no more',
           [f'{reached[i]} %, not {least} %' for i, least in enumerate(promised()[:len(columns)])
            if reached[i] < least])
     if with_faults:
