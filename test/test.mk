@@ -53,7 +53,8 @@ test-trees: $(suite) ## 10 000 hostile trees: two minutes
 	SUITE_TREES=$(or $(TREES),10000) SUITE_SEED=$(or $(SEED),10000) SUITE_PATIENT=1 \
 		test/prove --exec '' '$(abspath $(suite))' :: hostile_trees_end_as_a_whole a_tracer_outside_holds
 
-# RUNS=200, STRESS='stress-ng...', or empty for nothing beside. What failed is kept in BUILD_DIR/repeated.
+# RUNS=200, STRESS='stress-ng...', or empty for nothing beside.
+# What failed is kept in BUILD_DIR/repeated.
 .PHONY: test-suite-repeated
 test-suite-repeated: $(suite) ## the suite RUNS=200 times, two copies at a time, with stress-ng beside: an hour
 	$(if $(RUNS),RUNS=$(RUNS) )test/prove --timer -v test/repeated.t :: '$(abspath $(suite))'
@@ -147,8 +148,8 @@ test-checks: all $(BUILD_DIR)/syscall/start.o ## what the libraries contain, wha
 test-documents: all compat ## the programs and fragments that README.md and the man pages show
 	test/prove test/users/documents/documents.t
 
-# Gcc 12, clang 14 and 19, gcc for other architectures, Universal Ctags, bindgen, rustc, and for Python
-# cffi, clang and jsonschema. COMPILERS=gcc: the amalgamation is compiled by that alone.
+# Gcc 12, clang 14 and 19, gcc for other architectures, Universal Ctags, bindgen, rustc, and for
+# Python cffi, clang and jsonschema. COMPILERS=gcc: the amalgamation is compiled by that alone.
 .PHONY: test-toolchains
 test-toolchains: ## test-checks and test-documents, with the compilers and tools that README does not install
 	$(summary) TOOLCHAINS=1 -- test-checks test-documents
@@ -192,7 +193,8 @@ test-emulated: cross-all ## the suite of every architecture under qemu-user, whe
 test-kernels: cross-all $(BUILD_DIR)/cli/aspawn ## the suite as the init of real kernels, under QEMU
 	test/machines/kernels/run $(PAIRS)
 
-# What CI boots: of each architecture the newest kernel, and for x86_64 those of Debian 11 and 13 too.
+# What CI boots: of each architecture the newest kernel, and for x86_64 those of Debian
+# 11 and 13 too.
 newest := x86_64-on-amd64-5.10 x86_64-on-amd64-6.12 x86_64-on-amd64-new \
 	x32-on-amd64-new i386-on-amd64-new aarch64-on-arm64-new \
 	arm-on-armhf-new riscv64-on-riscv64-new ppc64le-on-ppc64el-64k s390x-on-s390x-new \
