@@ -10,7 +10,8 @@ comma := ,
 # One word of the shell, as paths may have spaces.
 quote = '$(subst ','\'',$(1))'
 
-# Commands are shown with V=1 alone. Otherwise this is, of what others are made from, unless -s is given.
+# V=1 shows commands. Otherwise a line names each file from which others are made, unless -s is
+# given.
 V ?=
 ifneq ($(V),1)
 .SILENT:

@@ -101,7 +101,8 @@ bench-descriptors: $(bench_dir)/descriptors ## of bench only what 10000 open des
 
 $(bench_dir)/waits: bench/calls.cc bench/calls.h
 
-# BENCH_QUICK=1 for few starts, in minutes. TABLES="load exec real-time group threads" for some only.
+# BENCH_QUICK=1 for few starts, in minutes.
+# TABLES="load exec real-time group threads" for some only.
 BENCH_QUICK ?=
 TABLES ?=
 waits_file := $(bench_dir)/waits.json
