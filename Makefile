@@ -256,14 +256,14 @@ tracked = $(or $(shell git ls-files $(1) 2>/dev/null),$(error lint and format ne
 # Those whose first line names the interpreter.
 scripts = $(shell awk 'FNR == 1 && /^.!\/.*$(1)$$/ { print FILENAME } { nextfile }' $(call tracked,))
 # The analyzer takes a va_list whose address cli/text.c hands on for one that is not begun.
-lint: ## clang-format, gofmt, clang-tidy, shellcheck, flake8, and checks of the layering, the conditional expressions
+lint: ## clang-format, gofmt, clang-tidy, shellcheck, flake8, and checks of the layering, the conditional expressions, the prose
 	clang-format --dry-run -Werror $(call tracked,'*.c' '*.h' '*.cc')
 	if command -v gofmt >/dev/null; then ! gofmt -l $(call tracked,'*.go') | grep .; fi
 	shellcheck $(sort $(call scripts,sh) $(call tracked,'*.sh'))
 	flake8 $(sort $(call scripts,python3) $(call tracked,'*.py'))
 	clang-tidy --quiet --warnings-as-errors='*' $(sources) $(filter-out cli/text.c,$(wildcard cli/*.c)) -- -std=c11 -Iinclude -ffreestanding
 	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) $(wildcard compat/preload/*.c) -- -std=c11 -Iinclude -Icompat/popen_noshell/include
-	test/prove test/checks/layering.t test/checks/conditionals.py
+	test/prove test/checks/layering.t test/checks/conditionals.py test/checks/prose.py
 
 analyze: ## gcc -fanalyzer, cppcheck, ruff, mypy, clippy, go vet; test/proofs/analysis/answers.txt has what is wrong of it
 	test/prove --timer -v test/proofs/analysis/analyze.py
