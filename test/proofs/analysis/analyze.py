@@ -25,12 +25,12 @@ FLAGS = ["-Iinclude", "-DPSYS_NO_UNPREFIXED"]
 # are not there.
 MYPY = ["--ignore-missing-imports", "--scripts-are-modules", "--follow-imports=silent", "--no-error-summary",
         "--disable-error-code", "attr-defined"]
-# As of flake8 what scripts do to sys.path; strict= of zip() needs Python 3.10.
+# Scripts change sys.path before they import, as .flake8 says. strict= of zip() needs Python 3.10.
 RUFF = ["--line-length", "120", "--select", "E,W,F,B,C4,PLE", "--ignore", "E402,B905"]
 
 
 def scripts():
-    """Those in git whose name or first line says that they are Python's."""
+    """Yields the files in git whose name or first line says that they are Python's."""
     names = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
     for name in names:
         path = Path(name)
@@ -72,7 +72,7 @@ def ruff():
 
 def mypy():
     with tempfile.TemporaryDirectory() as cache:
-        # One by one, as several have the same name.
+        # Several scripts have the same name, so mypy reads one at a time.
         for name in scripts():
             for line in output(["mypy", *MYPY, "--cache-dir", cache, name]):
                 found = re.match(r"([^:]+):\d+: error: .*\[([a-z-]+)\]$", line)
@@ -95,7 +95,7 @@ def clippy():
 
 
 def vet():
-    """Of the module as it is packed, by the Go in PATH."""
+    """The Go in PATH checks the module as it is packed."""
     made = output(["make", "-s", f"BUILD_DIR={BUILD}", "bindings-go"])
     module = f"{BUILD}/bindings/go"
     environment = {**os.environ, "GOPROXY": "off", "GOTOOLCHAIN": "local"}

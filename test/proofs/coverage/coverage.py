@@ -59,7 +59,7 @@ class Program:
 
 
 class Reached:
-    """What programs reached: {file: {place: ...}} of lines that have code, and of conditions.
+    """Holds what programs reached: {file: {place: ...}} of lines that have code, and of conditions.
 
     The place of a line is its number, of a condition (line, column, line, column). counts has how
     often a line was executed, outcomes how often a condition was true and false. alone, of
@@ -99,8 +99,8 @@ class Reached:
         """Sums what the copies of a function did: each program, and each file that includes it,
         has one.
 
-        Bitmaps are exact. A count may be the difference of two others, which a process changes that
-        is killed, or copied by a signal handler, between them.
+        Bitmaps are exact. A count may be the difference of two others. It is wrong if a process is
+        killed after it has changed one of them, or if a signal handler copies the process then.
         """
         outcomes, alone, decisions = {}, {}, {}
         parts = set()
@@ -173,7 +173,7 @@ def read_list(name):
 
 
 def percent(reached, of):
-    """Rounded down: 100 % are all."""
+    """Returns a percentage, rounded down: 100 % are all."""
     return 100 * reached // of if of else 100
 
 

@@ -10,10 +10,10 @@ A fault is WHO:CALL:NUMBER:ERROR, "child:close:2:EIO": the child's second close(
 with ":on" it and all after it. The error KILL kills the process there instead, STOP stops it for a
 moment, and HOST kills the parent: then the helper must end.
 
-The scenario's process asks here before each call (SECCOMP_RET_USER_NOTIF,
-seccomp_unotify(2)). parent is the process that calls the library, helper one that it clones to
-wait in its place, which looks for its parent first, child each other one that has not executed a
-program yet.
+The scenario's process asks here before each call (SECCOMP_RET_USER_NOTIF, seccomp_unotify(2)). The
+parent is the process that calls the library. A helper is a process that the library clones to wait
+in the parent's place; its first call is rt_sigprocmask(2). A child is each other process that has
+not executed a program yet.
 """
 import collections
 import ctypes
@@ -40,9 +40,9 @@ MOST_CALLS = 2000     # of one process; a few tens are usual, so it spins
 MOST_OCCURRENCES = 8  # of one call by one process that are failed in turn
 MOST_ALIKE = 2        # failures of the same calls that are printed
 
-# The errors that a call with valid arguments may fail with. Not errors that say that an argument is
-# invalid, which would be false: EBADF, ECHILD, ESRCH, EFAULT. A filter may return EPERM and ENOSYS
-# for any call. Errors in lower case are transient: they occur once.
+# A call with valid arguments may fail with these errors. Errors that call an argument invalid would
+# be false: EBADF, ECHILD, ESRCH, EFAULT. A filter may return EPERM and ENOSYS for any call. Errors
+# in lower case are transient: they occur once.
 ERRORS = {
     'clone': 'EAGAIN ENOMEM EPERM ENOSYS EINVAL',
     'clone3': 'ENOSYS EAGAIN ENOMEM EPERM EINVAL E2BIG EACCES',
@@ -71,10 +71,10 @@ ERRORS = {
 }
 OTHERS = 'EPERM ENOSYS ENOMEM'
 WAITS = {'futex', 'waitid', 'wait4', 'kill', 'clock_gettime', 'nanosleep', 'ppoll'}
-# Calls without which no program can run.
+# No program can run without these calls.
 NEVER = {'exit', 'exit_group', 'rt_sigreturn', 'restart_syscall'}
 
-# Promises that no library could keep, for these faults in these scenarios, each with its reason.
+# No library could keep these promises for these faults in these scenarios. Each has its reason.
 EXCEPTIONS = [
     (r'.*', r'parent:rt_sigprocmask:', r'(lost|left): (SigBlk|SigPnd|ShdPnd)',
      'it is the call that brings the mask back'),
@@ -136,7 +136,7 @@ RECEIVE, SEND, ADD_DESCRIPTOR = 0xc0502100, 0xc0182101, 0x40182103  # linux/secc
 
 
 def read_numbers():
-    """The names of the calls by number, from <sys/syscall.h> of this machine."""
+    """Returns the names of the calls by number, from <sys/syscall.h> of this machine."""
     macros = subprocess.run([os.environ.get('CC', 'cc'), '-dM', '-E', '-x', 'c', '-'], text=True,
                             input='#include <sys/syscall.h>', stdout=subprocess.PIPE, check=True)
     values = dict(re.findall(r'#define (__NR\w+) (\w+)', macros.stdout))
@@ -224,7 +224,7 @@ class Supervisor:
             os.close(end)
 
     def reap_orphans(self):
-        """As init does: children of a killed helper are this process's, a subreaper."""
+        """Reaps as init does: this subreaper inherits the children of a killed helper."""
         for pid in children():
             if pid != self.process.pid:
                 os.waitpid(pid, os.WNOHANG)
@@ -327,7 +327,8 @@ class Supervisor:
             self.broken.append(f'{ran} programs ran, {argument} are said to have')
 
     def await_tree(self):
-        """A tree that dies with its caller is this process's, until its helper has ended it."""
+        """Waits until the helper has ended a tree that dies with its caller, which this process
+        inherits."""
         deadline = time.monotonic() + PATIENCE
         while any(pid != self.process.pid for pid in children()):
             if time.monotonic() > deadline:
@@ -388,7 +389,8 @@ def stop(number, _):
 
 
 def become_worker():
-    """Of a pool: when it is terminated, or loses its parent, it ends what it has started."""
+    """Makes this process a worker of a pool, which ends what it has started when it is terminated,
+    or loses its parent."""
     become_subreaper()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too
     # Supervisor.run() catches it; a wait for a job must not
@@ -397,7 +399,7 @@ def become_worker():
 
 
 def in_pool(function, jobs):
-    """Yields the results in order. Of a killed worker the processes are this one's."""
+    """Yields the results in order. This process inherits the processes of a killed worker."""
     become_subreaper()
     signal.signal(signal.SIGTERM, stop)
     try:
@@ -451,7 +453,7 @@ def second_faults(first, trace):
 
 
 def path_of(trace):
-    """The calls of each process, without those that depend on timing."""
+    """Returns the calls of each process, without those that depend on timing."""
     def of(who):
         calls = (call for process, call in trace if process == who and call not in WAITS)
         return tuple(call for call, _ in itertools.groupby(calls))
@@ -459,7 +461,7 @@ def path_of(trace):
 
 
 def test(scenario, everything):
-    """(injections, lines about what broke, why it was skipped)"""
+    """Returns (injections, lines about what broke, why it was skipped)."""
     quiet = Supervisor(scenario, ()).run()
     if quiet.skipped is not None or quiet.broken:
         return 0, [f'without faults: {line}' for line in quiet.broken], quiet.skipped
@@ -506,8 +508,8 @@ def main(arguments):
     if len(chosen) > 1 and (':' in chosen[1] or chosen[1] == 'trace'):
         return show(chosen[0], chosen[1:])
     known = subprocess.run([SCENARIOS], stdout=subprocess.PIPE, text=True, check=True)
-    # How many stacks two threads need is up to the scheduler, and with it what is left:
-    # for test-instants.
+    # The scheduler decides how many stacks two threads need, and so what is left. test-instants
+    # tests such threads.
     chosen = chosen or [name for name in known.stdout.split() if name != 'pool_threads']
     total = 0
     print(f'1..{len(chosen)}', flush=True)

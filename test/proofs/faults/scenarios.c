@@ -36,9 +36,9 @@
 
 extern char **environ;
 
-/* Statuses, as wait(2) stores them. KILLED: by the supervisor, before the exec. */
+/* wait(2) stores these statuses. The supervisor kills a KILLED child before the exec. */
 enum { RIGHT = 42 << 8, WRONG = 43 << 8, CANNOT = 127 << 8, KILLED = SIGKILL, UNTOUCHED = -7 };
-/* Descriptors that scenarios use. */
+/* Scenarios use these descriptors. */
 enum { ROOT = 20, RULES, NAMESPACE, CGROUP, TERMINAL };
 
 static struct Stack_t stack;
@@ -330,7 +330,8 @@ static struct aspawn_command program_as(const char *role)
 					.pool = &pool };
 }
 
-/* Most programs check what they inherit. With the flag: what the library resets. */
+/* Most programs check what they inherit. If way has the flag, the program checks what the library
+ * resets. */
 static void set_inheriting_way(struct aspawn_command *command, uint64_t way)
 {
 	set_way(command, way ^ ASPAWN_COMMAND_INHERIT_SIGNALS);

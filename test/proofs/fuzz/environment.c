@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program's environment. Lines of the input, with an empty one between: variables of the
- * command; actions, -NAME to unset, ! to clear, NAME=VALUE; the variables that another thread has
- * put in the place of the first ones between the two passes.
+ * Makes the program's environment. The input has three groups of lines, with an empty line between:
+ * variables of the command; actions, -NAME to unset, ! to clear, NAME=VALUE; and the variables that
+ * another thread has put in the place of the first group between the two passes.
  */
 #include "instrumented.h"
 

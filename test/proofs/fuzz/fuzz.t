@@ -15,7 +15,7 @@ targets=$(basename -s .c test/proofs/fuzz/*.c)
 has_lua=$(test ! -e /usr/include/lua5.4/lua.h || echo yes)
 [ "$has_lua" ] || targets=$(echo "$targets" | grep -vx lua)
 
-# In a directory of its own: commands write to files of the current one.
+# Each target runs in a directory of its own, as commands write to files of the current one.
 runs()
 {
 	target=$1

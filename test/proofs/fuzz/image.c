@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the image reads: its arguments, and a command that was prepared at another address. The
- * original is freed before the image corrects the pointers, so that one it has forgotten is seen.
+ * Gives the image what it reads: its arguments, and a command that was prepared at another address.
+ * The original is freed before the image corrects the pointers, so that ASan sees a pointer that
+ * the image forgets.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For a target that includes the sources which it fuzzes, as aspawn/child/image/program.c does.
- * What runs in children is not instrumented in the library: here, where there is no child, ASan and
- * the fuzzer see it.
+ * A target includes this before the sources which it fuzzes. What runs in children is not
+ * instrumented in the library. Such a target has no child, so that ASan and the fuzzer see that
+ * code.
  */
 #ifndef FUZZ_INSTRUMENTED_H
 #define FUZZ_INSTRUMENTED_H

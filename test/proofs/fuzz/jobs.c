@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Jobs and prepared commands of random sizes, and wild tickets: a job stays within its place in the
- * queue's memory, or is refused. No server takes them.
+ * Submits jobs and prepared commands of random sizes, with wild tickets. A job stays within its
+ * place in the queue's memory, or is refused. No server takes the jobs.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command lines of system() and popen() that need no shell. Of the input, the first lines are the
- * environment, and what follows an empty one is the command. What is executed directly has nothing
- * that a shell could understand otherwise.
+ * Finds command lines of system() and popen() that need no shell. The first lines of the input are
+ * the environment. The command follows an empty line. A command that is executed directly has
+ * nothing that a shell could understand otherwise.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs for the Lua module: each byte is a choice of bindings/lua/grammar.lua. They call the
- * module's functions with what scripts can write: wrong types, metatables, closed handles, errors
- * in callbacks. A program may fail; the module never crashes, and no memory, descriptor or process
- * is left. With SHOW in the environment each is printed.
+ * Makes programs for the Lua module: each byte is a choice of bindings/lua/grammar.lua. Programs
+ * call the module's functions with what scripts can write: wrong types, metatables, closed handles,
+ * errors in callbacks. A program may fail; the module never crashes, and no memory, descriptor or
+ * process is left. With SHOW in the environment each program is printed.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the caller reads of a child's report, which a process that it has forked, or a child that
- * went wrong, may have written: from a pipe, from the page of an exec_watch, or from the child's
- * stack. The first byte says which. The same input is a subject, which the child shortens.
+ * Gives the caller a child's report, which a process that the caller has forked, or a child that
+ * went wrong, may have written. The caller reads it from a pipe, from the page of an exec_watch, or
+ * from the child's stack: the first byte says from which. The same input is a subject, which the
+ * child shortens.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search of PATH. Two bytes are the sizes of the buffer and of the directory that candidates
- * begin with. Then, a line each: PATH, empty for the default; the file; a byte for each candidate
- * that says why it cannot be executed. The rest of the input, and all of it, is a script, whose
- * interpreter is looked for.
+ * Searches PATH. Two bytes are the sizes of the buffer and of the directory that candidates begin
+ * with. Three lines follow: PATH, empty for the default; the file; and a byte for each candidate
+ * that says why it cannot be executed. The rest of the input is a script, whose interpreter is
+ * searched for, and so is the whole input.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the server of a queue reads: messages in the socket, of which a process that the caller has
- * forked has an end too, and the status line of the caller's process. A hostile process gives no
- * job a descriptor, and none is left. Pairs of bytes are what caller, hostile process and server
- * do; the last line is the status.
+ * Gives the server of a queue what it reads: messages in the socket, of which a process that the
+ * caller has forked has an end too, and the status line of the caller's process. A hostile process
+ * gives no job a descriptor, and no descriptor is left. Pairs of bytes are what caller, hostile
+ * process and server do; the last line is the status.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"

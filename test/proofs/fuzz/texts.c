@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of failures, statuses, outcomes and results, in buffers of all sizes; and numbers. The
- * input is a size, and the structures' bytes. */
+/* Writes texts of failures, statuses, outcomes and results to buffers of all sizes, and reads and
+ * writes numbers. The input is a size, and the structures' bytes. */
 #include "instrumented.h"
 
 #include <inttypes.h>

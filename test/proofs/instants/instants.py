@@ -102,7 +102,7 @@ def look(pid):
 
 
 class Scheduler(faults.Supervisor):
-    """A run by a plan. None: nobody is stopped."""
+    """Supervises a run by a plan. Without a plan nobody is stopped."""
 
     def __init__(self, scenario, plan):
         super().__init__(scenario, ())
@@ -161,7 +161,8 @@ class Scheduler(faults.Supervisor):
         super().answer(key, error)
 
     def meet(self):
-        """What is to be done; of two parties that one cannot reach, the other goes on."""
+        """Begins the act of the plan. If the act is for a party that was not stopped, the other
+        party goes on."""
         self.met = {who: (self.stops[who], who in self.held) for who in self.plan.parties}
         act, _, who = self.plan.act.rpartition(' ')
         first = who if who in self.held else next(iter(self.held))
@@ -263,7 +264,7 @@ Explored = collections.namedtuple('Explored', 'states runs pairs lines skipped')
 
 
 def acts_after(met, pair):
-    """What else is done in a state, after its first party, or its only one, has gone on."""
+    """Returns what else is done in a state, after its first or only party has gone on."""
     held = [who for who in pair if met[who][1]]
     kills = [f'kill {who}' for who in held if who != 'thread']
     return ([f'go {held[1]}'] if len(held) == 2 else []) + kills
@@ -325,7 +326,8 @@ Mutant = collections.namedtuple('Mutant', 'name scenario pair path old new')
 
 
 def read_mutants():
-    """Of a block: "NAME: SCENARIO PARTY PARTY FILE", lines with - and with +, as in a patch."""
+    """Reads blocks: "NAME: SCENARIO PARTY PARTY FILE", then lines with - and with +, as in a
+    patch."""
     result = []
     with open(HERE + '/mutants.txt', encoding='utf-8') as file:
         blocks = re.split(r'\n\n+', re.sub(r'(?m)^#.*\n', '', file.read()).strip())

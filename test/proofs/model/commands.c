@@ -529,8 +529,8 @@ static void order_cgroups(struct trial *trial)
 	trial->count = kept;
 }
 
-/* Not what has a quota, such as a keyring. Half of these commands use a high descriptor again and
- * again, which the child has to fetch, as it copies only the low ones. */
+/* Repeats nothing that has a quota, such as a keyring. Half of these commands use a high descriptor
+ * again and again, which the child has to fetch, as it copies only the low ones. */
 static void repeat_first(struct trial *trial, struct random *random)
 {
 	struct step *step = trial->steps;

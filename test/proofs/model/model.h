@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random commands against a model. The model performs the same command in a fork of the caller, by
- * the functions of the libc. Both end alike: the same step fails with the same error, or the
- * program has the same state and status. The library leaves the caller as it was.
+ * Runs random commands, and compares them with a model. The model performs the same command in a
+ * fork of the caller, by the functions of the libc. Both end alike: the same step fails with the
+ * same error, or the program has the same state and status. The library leaves the caller as it
+ * was.
  *
  *   commands.c  makes a random command from a number, and prints it
  *   caller.c    makes a random caller: descriptors, signals, user, threads
@@ -83,7 +84,7 @@ struct step {
 	char text[192]; /* as it is written in C */
 };
 
-/* When the functions of a handle are called. */
+/* Functions of a handle are called in different orders. */
 enum order { STARTED_FIRST, PID_FIRST, PIDFD_FIRST, ENDED_FIRST, STARTED_LAST, ORDERS };
 
 struct trial {
@@ -97,7 +98,7 @@ struct trial {
 	int streams[3];
 	bool has_pool;
 	enum order order; /* of aspawn_start() */
-	/* Of aspawn_run(), if is_run. */
+	/* Only an aspawn_run() has these members. */
 	bool is_run, has_input, has_output, has_errors, has_limit;
 	uint64_t io_flags; /* enum aspawn_io_flags */
 };
@@ -131,7 +132,7 @@ struct ending {
 	struct text state; /* what the reporter has written */
 };
 
-/* What is wrong, for people. */
+/* A report tells people what is wrong. */
 struct report {
 	struct text text;
 };

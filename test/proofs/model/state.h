@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a process as lines of text. Without a libc: the reporter has none. */
+/* Describes the state of a process as lines of text. It uses no libc, as the reporter has none. */
 #ifndef STATE_H
 #define STATE_H
 

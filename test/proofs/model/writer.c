@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The program of the jobs: writer OUT ERR CODE SIGNAL MS. Writes the letters of letter_at() to
- * standard output and standard error, and after them its input to standard output. It sleeps for
- * some milliseconds, and ends by a signal, if this is not 0, or exits with the code. */
+/* The jobs execute this program: writer OUT ERR CODE SIGNAL MS. It writes the letters of
+ * letter_at() to standard output and standard error, and after them its input to standard output.
+ * It sleeps for some milliseconds, and ends by a signal, if this is not 0, or exits with the
+ * code. */
 #define PSYS_DEFINE_MEMORY_FUNCTIONS
 #include <syscall/string.h>
 #include <syscall/syscall.h>

@@ -48,7 +48,7 @@ def orders():
     with open(HERE + '/orders.txt', encoding='utf-8') as file:
         rows = [line.split() for line in file if line.strip() and not line.startswith('#')]
     for label, path, name, access in rows:
-        # The next order: of a compare-and-exchange that of its success.
+        # The next order is taken. A compare-and-exchange has the order of its success first.
         matches = set(re.findall(re.escape(access) + r'\b.*?__ATOMIC_([A-Z_]+)', function(path, name), re.S))
         if len(matches) != 1:
             sys.exit(f'{path}: {name}(): {access} has {len(matches)} orders')

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many jobs from many threads, with random inputs, timeouts, keys and cancels, while another thread
- * kills the server now and then. Each job must end exactly once, in a way that a model allows, with
- * the status and the output of its own program.
+ * Runs many jobs from many threads, with random inputs, timeouts, keys and cancels, while another
+ * thread kills the server now and then. Each job must end exactly once, in a way that a model
+ * allows, with the status and the output of its own program.
  *
  *	model CHILD [local] [jobs [seed]]
  */
