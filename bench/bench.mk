@@ -82,8 +82,8 @@ bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text
 	bench/report.py $(bench_programs:%=$(bench_dir)/%.json) $(bench_dir)/syscall.json
 	cd $(bench_dir) && ./text_busy
 
-# The figures of demo: what differs by much, in seconds. The names in the filters are those
-# of the benchmarks.
+# demo shows these figures: what differs by much, in seconds. The filters have the names of the
+# benchmarks.
 brief_dir := $(bench_dir)/brief
 brief_run = $(bench_run) --benchmark_out=$(brief_dir)/$(1).json $(2) >$(brief_dir)/output 2>&1 || \
 	{ cat $(brief_dir)/output; exit 1; }; bench/report.py --brief $(brief_dir)/$(1).json
@@ -123,7 +123,7 @@ bench-syscall: $(bench_dir)/syscall ## only the time of a system call, in second
 	@$(syscall_run) >$(bench_dir)/syscall.txt 2>&1 || { cat $(bench_dir)/syscall.txt; exit 1; }
 	@bench/report.py $(bench_dir)/syscall.json
 
-# The drop-ins and the libc's functions in one program. popen_noshell.c is built a second time,
+# One program has the drop-ins and the libc's functions. popen_noshell.c is built a second time,
 # under other names, on the libc's posix_spawnp.
 compat_bench = $(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -Icompat/popen_noshell/include \
 	-DBENCH_CHILD='"$(abspath $(bench_dir))/compat/child"' -o $@ $(filter-out %.h %/child,$^) -lbenchmark -ldl -pthread

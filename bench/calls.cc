@@ -25,7 +25,7 @@ bool copies_memory(pid_t pid, const __ptrace_syscall_info &info)
 	return !(flags & CLONE_VM);
 }
 
-// Advice that sets a flag of a mapping; other advice takes the lock for reading.
+// True for advice that sets a flag of a mapping. Other advice takes the lock for reading.
 bool changes_mappings(long advice)
 {
 	return advice < MADV_WILLNEED || (advice >= MADV_DONTFORK && advice <= MADV_KEEPONFORK);
@@ -87,7 +87,7 @@ Calls calls_of(const Way &way)
 
 	if (pid == 0)
 		start_traced(way);
-	// Two stops by raise(): the second ends the count.
+	// raise() stops the child twice. The second stop ends the count.
 	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
 		const int signal = WSTOPSIG(status);
 		if (signal == SIGSTOP) {

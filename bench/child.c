@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program that every benchmark starts: it ends at once. */
+/* Every benchmark starts this program, which ends at once. */
 int main(void)
 {
 	return 0;

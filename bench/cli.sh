@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# cli.sh LAUNCH CHILD COMMAND STARTER...: how long COMMAND CHILD takes, beside each STARTER CHILD,
-# in turn. ROUNDS=15, of COUNT=200 starts each.
+# cli.sh LAUNCH CHILD COMMAND STARTER...: prints how long COMMAND CHILD takes, beside each STARTER
+# CHILD, in turns. There are ROUNDS=15, each of COUNT=200 starts.
 launch=$1 child=$2 command=$3
 shift 3
 
-# microseconds PROGRAM: of one start
+# microseconds PROGRAM: prints how long one start takes
 microseconds()
 {
 	begin=$(date +%s%N)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// How long a command with actions blocks the caller, by each way that supports them: three
-// file actions and a change of directory. And the cost of twelve more actions.
+// Measures how long a command with actions blocks the caller, by each way that supports them: three
+// file actions and a change of directory. Measures also what twelve more actions cost.
 #include <cstdlib>
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The cost of the caller's open descriptors: how long the caller is blocked, and the time
-// until the child is reaped. The descriptors are close-on-exec, as those of a server.
+// Measures what the caller's open descriptors cost: how long the caller is blocked, and the time
+// until the child is reaped. The descriptors are close-on-exec, as a server's are.
 #include <cstdlib>
 #include <string>
 
@@ -56,7 +56,7 @@ static int start_only_below_log()
 	return aspawn_start(&handle, &command);
 }
 
-/* Two pipes, from the child and to it. */
+/* The child has two pipes, for its output and its input. */
 template <const aspawn_action *ACTION> static int start_closing_pipes()
 {
 	const struct aspawn_command command = command_with(ACTION, 1, ASPAWN_STREAM_PIPE);
@@ -72,8 +72,8 @@ static void finish_pipes(int)
 
 static int in_end, out_end;
 
-/* What a libc's popen or Python's Popen does: pipe2, dup2 in the child,
- * close of the child's ends. */
+/* Does what a libc's popen or Python's Popen does: pipe2, dup2 in the child, close of the child's
+ * ends. */
 static int start_posix_spawn_pipes()
 {
 	posix_spawn_file_actions_t actions;

@@ -33,7 +33,7 @@ class Host
       public:
 	Host(void (*prepare)(long), long amount) : prepare(prepare), amount(amount) {}
 
-	// Seconds of each start; one that is negative: it failed.
+	// Returns the seconds of each start; a negative number means that the start failed.
 	std::vector<double> times(const Order &order)
 	{
 		std::vector<double> seconds(static_cast<size_t>(order.count));

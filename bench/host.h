@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// Processes that start the children: each has its own memory and descriptors, so that what one
-// measurement leaves to the kernel (a closed table, unmapped memory) costs no other one's time.
+// Processes of their own start the children. Each has its own memory and descriptors, so that what
+// one measurement leaves to the kernel (a closed table, unmapped memory) costs no other
+// measurement's time.
 #ifndef BENCH_HOST_H
 #define BENCH_HOST_H
 

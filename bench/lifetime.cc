@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The time from the call until the child is reaped.
+// Measures the time from the call until the child is reaped.
 #include "ways.h"
 
 int main(int argc, char **argv)

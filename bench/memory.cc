@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// How long the caller is blocked, by the memory that it has touched: the number in the name,
-// in MiB.
+// Measures how long the caller is blocked, by the memory that it has touched: the number in the
+// name, in MiB.
 #include "host.h"
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// The queue against what it replaces: how long a submission takes, by bursts, and how many
-// commands a second come to their end. Rounds of all ways in turns; the table has medians, and
-// what each is of the clone floor or of posix_spawn.
+// Compares the queue with what it replaces: how long a submission takes, by bursts, and how many
+// commands a second come to their end. Each round has all ways, in turns. The table has the
+// medians, and their ratios to the clone floor or to posix_spawn.
 //
 //	queue [rounds [commands]]
 //	queue list COMMANDS		only the queue, for pools.sh: commands a second
@@ -104,7 +104,8 @@ static int take_all(aspawn_queue *queue, int wanted)
 	return taken;
 }
 
-// Time of a submission in a burst. asleep: the server has had time to fall asleep before.
+// Returns the time of a submission in a burst. If asleep, the server has had time to fall asleep
+// before.
 static double submit_burst(aspawn_queue *queue, int64_t prepared, int burst, bool asleep)
 {
 	aspawn_command command = command_of(with_arguments);
@@ -217,8 +218,8 @@ static double posix_spawn_rate(unsigned running, int commands)
 	return commands / (now() - begun) * 1e6;
 }
 
-// posix_spawn with a pipe of each, and epoll, as an event loop does it. The end of the pipe is
-// that of the command.
+// Calls posix_spawn with a pipe for each command, and epoll, as an event loop does. A command has
+// ended when its pipe has.
 static double epoll_rate(unsigned running, const char *const *argv, int commands)
 {
 	const int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -274,7 +275,7 @@ static ASPAWN_CHILD int execs_alone(void *)
 	return psys_execve(child, alone, environ);
 }
 
-// The system calls that every spawn of this kind needs, as in responsiveness.
+// Every spawn of this kind needs these system calls, as in responsiveness.
 static double floor_of_clone()
 {
 	static char *const stack = (char *)mmap(nullptr, 65536, PROT_READ | PROT_WRITE,
@@ -337,7 +338,7 @@ struct Row {
 	std::vector<double> values = {};
 };
 
-// `unit`: the row that the others are compared with.
+// Compares the rows with the row `unit`.
 static void compare(const char *title, const char *of, std::vector<Row> rows, size_t unit,
 		    int rounds)
 {
@@ -353,7 +354,7 @@ static void compare(const char *title, const char *of, std::vector<Row> rows, si
 
 // --- memory and descriptors of the caller ---------------------------------------------------
 
-// Memory of the caller's that has been touched, by small pages. 0 if the machine has less.
+// Touches memory of the caller, in small pages. Returns false if the machine has less.
 static bool touch(size_t mebibytes)
 {
 	static char *memory;
@@ -395,7 +396,7 @@ static bool open_descriptors(unsigned count)
 	return true;
 }
 
-// From the submission of a job until its end, of jobs one after the other.
+// Returns the time from the submission of a job until its end, of jobs one after the other.
 static double life_of_a_job(aspawn_queue *queue, int64_t prepared)
 {
 	const aspawn_result *result;
@@ -421,8 +422,8 @@ static double life_by_posix_spawn()
 	return now() - begun;
 }
 
-// Whether what the caller has touched or opened makes a difference. own_memory: a prepared command
-// whose job needs memory of its own, as that of another user does.
+// Shows if what the caller has touched or opened makes a difference. The job of the prepared
+// command own_memory needs memory of its own, as a job of another user does.
 static void show_row(const char *what, aspawn_queue *queue, int64_t prepared, int64_t own_memory,
 		     int rounds)
 {
@@ -483,9 +484,9 @@ static double processor_time(int who)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-// Always `running` jobs at a time and no more: the time from submission to end is the job's own.
-// Of the server, which is a child that is reaped at the end, and its jobs, CPU is that of
-// RUSAGE_CHILDREN.
+// Keeps `running` jobs at a time and no more, so that the time from submission to end is the job's
+// own. RUSAGE_CHILDREN has the processor time of the jobs and of the server, which is a child that
+// is reaped at the end.
 static void show_checks(unsigned running, int commands)
 {
 	const double before = processor_time(RUSAGE_SELF) + processor_time(RUSAGE_CHILDREN);
@@ -521,7 +522,7 @@ static void show_checks(unsigned running, int commands)
 	       lives[lives.size() / 2], lives[lives.size() * 99 / 100], used / commands);
 }
 
-// For pools.sh: a shell that echoes, with its output collected.
+// Runs shells that echo, for pools.sh, and collects their output.
 static int run_list(int commands)
 {
 	printf("%.0f\n", queue_rate(16, (char *const *)shell, true, commands));

@@ -31,7 +31,7 @@ COLUMNS = {"responsiveness": "the caller is blocked", "commands": "the caller is
 
 
 def aggregates(path):
-    """{(name, size): microseconds}, the size in MiB or in descriptors"""
+    """Returns {(name, size): microseconds}, with the size in MiB or in descriptors."""
     found = {}
     for row in json.loads(path.read_text())["benchmarks"]:
         if row.get("aggregate_name") != "median" or row.get("error_occurred"):
@@ -58,7 +58,7 @@ def print_table(heads, rows):
 
 
 def print_calls(path):
-    """The names are of/call; in the order of the program."""
+    """Prints a table of names of/call, in the order of the program."""
     found = {}
     for row in sorted(json.loads(path.read_text())["benchmarks"], key=lambda row: row["family_index"]):
         if row.get("aggregate_name") == "median" and not row.get("error_occurred"):
@@ -74,7 +74,7 @@ def print_calls(path):
 
 
 def split(found, metric):
-    """Of names like name/metric, those of one metric, by name."""
+    """Returns the times of one metric, by name, from names like name/metric."""
     return {(name.removesuffix(f"/{metric}"), size): time for (name, size), time in found.items()
             if name.endswith(f"/{metric}")}
 
@@ -147,7 +147,7 @@ def print_aims(results):
 
 
 def print_sentence(kind, found):
-    """What the table shows, with its own figures."""
+    """Prints what the table shows, with its own figures."""
     largest = max(size for _, size in found)
     if kind == "memory":
         print(f"\n=> With {largest} MiB touched the caller is blocked "

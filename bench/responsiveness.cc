@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// How long the caller is blocked: from the call until it returns.
+// Measures how long the caller is blocked: from the call until it returns.
 #include "ways.h"
 
 int main(int argc, char **argv)

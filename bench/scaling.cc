@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// What a command costs beside its own work, for doc/scaling.md: processor time of the caller and of
-// the queues' servers, by how many run at once, and by the number of queues, each with a thread.
+// Measures what a command costs beside its own work, for doc/scaling.md: processor time of the
+// caller and of the queues' servers, by how many run at once, and by the number of queues, each
+// with a thread.
 //
 //	scaling [rounds [commands]]
 #include <algorithm>
@@ -49,7 +50,7 @@ static double now()
 	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
 }
 
-// own: the processor time of the commands themselves.
+// Adds the processor time of the commands themselves to *own.
 static void run(char *const *argv, unsigned running, int commands, double *own)
 {
 	aspawn_queue_options options = {};

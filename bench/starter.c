@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The least that a program can do which starts another one: fork, exec, wait. bench-cli measures
- * the command aspawn beside it. */
+/* Does the least that a program can do which starts another one: fork, exec, wait. bench-cli
+ * measures the command aspawn beside it. */
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 

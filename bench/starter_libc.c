@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* As starter.c, with the libc, static: what people would write. */
+/* Does what starter.c does, by a static libc, as people would write it. */
 #include <sys/wait.h>
 #include <unistd.h>
 

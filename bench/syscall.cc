@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// One system call, by each way to make it. The lower bound is the instruction, written by
-// hand; an inlined wrapper should cost the same.
+// Makes one system call, by each way. The lower bound is the instruction, written by hand; an
+// inlined wrapper should cost the same.
 #include <benchmark/benchmark.h>
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include <syscall/syscall.h>
 
-// The archive's symbols, which have the names of this file's inline functions.
+// Declares the archive's symbols, which have the names of this file's inline functions.
 extern "C" {
 int called_getpid(void) __asm__("psys_getpid");
 long called_read(int fd, void *buf, size_t count) __asm__("psys_read");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// Programs that run as another user, as a tree, or in a control group: how long the caller is
-// blocked, and the time until the child is reaped, by the memory that the caller has touched,
-// in MiB. As root.
+// Starts programs as another user, as a tree, or in a control group, as root. Measures how long the
+// caller is blocked, and the time until the child is reaped, by the memory that the caller has
+// touched, in MiB.
 #include <cstdlib>
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// What a caller waits for that starts a program: five tables, each measured under several
-// conditions. Each condition has a process of its own, which starts all ways in turns,
-// in random order.
+// Measures what a caller waits for that starts a program: five tables, each under several
+// conditions. Each condition has a process of its own, which starts all ways in turns, in random
+// order.
 //
 //	waits full|quick|demo FILE [TABLE...]
 //
@@ -128,7 +128,7 @@ ASPAWN_CHILD int execute(void *)
 	return psys_execve(child, child_argv, no_environment);
 }
 
-// FLAGS: of clone(2), beside those of the floor.
+// FLAGS are flags of clone(2), beside those of the floor.
 template <uint64_t FLAGS> int clone_into_group()
 {
 	static char *const stack = static_cast<char *>(
@@ -176,7 +176,7 @@ const char FLOOR[] = "bare clone3 (the floor)";
 const char PLAIN[] = "aspawn_start";
 using Ways = std::vector<Way>;
 
-// brief: those of the charts alone.
+// Returns the ways of the charts alone if brief.
 Ways all_ways(bool brief)
 {
 	Ways chosen;
@@ -210,7 +210,7 @@ Ways all_ways(bool brief)
 
 FILE *results;
 
-// The condition of the lines that are written.
+// Each line that is written names its condition.
 struct Condition {
 	const char *table;
 	std::string name;
@@ -403,7 +403,7 @@ std::string error(const char *what)
 	return std::string(what) + ": " + std::strerror(errno);
 }
 
-// In a process of its own, whose end ends all that the condition needs.
+// Runs in a process of its own, whose end ends all that the condition needs.
 void in_process(const Condition &condition, const std::function<void(const Condition &)> &run)
 {
 	std::fflush(results);
@@ -477,7 +477,7 @@ void measure_load(const Plan &plan)
 
 // --- 2. an exec that takes long -----------------------------------------------------------
 
-// A scanner: allows each exec of the child after so long.
+// Acts as a scanner: allows each exec of the child after so long.
 [[noreturn]] void scan(int events, int milliseconds)
 {
 	fanotify_event_metadata event;
@@ -643,7 +643,7 @@ void measure_group(const Plan &plan)
 
 // --- 5. other threads -----------------------------------------------------------------------
 
-// A thread that touches pages while it is watched.
+// The thread of a Toucher touches pages while it is watched.
 class Toucher
 {
       public:
@@ -703,8 +703,8 @@ class Toucher
 				const double time =
 					std::chrono::duration<double>(Clock::now() - begun).count();
 				const rusage after = usage_of_thread();
-				// Not a fault that took long because the thread
-				// lost its processor alone.
+				// A fault does not count that took long only because the thread
+				// lost its processor.
 				if (after.ru_nivcsw == before.ru_nivcsw ||
 				    after.ru_nvcsw != before.ru_nvcsw)
 					longest_fault = std::max(longest_fault, time);

@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 
 
 class Table:
-    """A table of the documents. Its columns: (condition, caller), and a head."""
+    """Describes a table of the documents. A column is (condition, caller), and a head."""
 
     def __init__(self, name, title, columns):
         self.name, self.title, self.columns = name, title, columns
@@ -66,8 +66,8 @@ class Results:
         return any(key[:3] == condition for key in self.rows)
 
     def ways(self, table):
-        """Those of a table, the fastest first under the last condition of any that has been
-        measured."""
+        """Returns the ways of a table, the fastest first, under the last condition that was
+        measured for each."""
         last = {}
         for (name, *_, way), row in self.rows.items():
             if name == table and "p50" in row:
@@ -109,8 +109,8 @@ def times_of(row):
 
 
 def judged(row, floor):
-    """p99 of the starts that have kept the processor, of the floor's;
-    per cent that have lost it, or slept."""
+    """Returns p99 of the starts that have kept the processor, as a ratio to the floor's, and how
+    many per cent have lost the processor, or slept."""
     if row is None or floor is None:
         return "-"
     ratio = f"{row['kept_p99'] / floor['kept_p99']:.1f}" if floor["kept_p99"] and row["starts"] >= ENOUGH else "-"
@@ -271,7 +271,7 @@ def curves(title, places, rows):
 
 
 def bars_of(results, title, key, ways=CHARTED):
-    """One bar for each way: its median."""
+    """Draws the median of each way as a bar."""
     labels = {FLOOR: "bare clone3", GROUP_SPAWN: POSIX_SPAWN}
     rows = [(labels.get(way, way), results.rows.get((*key, way))) for way in ways]
     return bars(title, [(label, row["p50"], with_unit(row["p50"]),
@@ -279,7 +279,7 @@ def bars_of(results, title, key, ways=CHARTED):
 
 
 def charts_of(results):
-    """{name: SVG}, of what has been measured"""
+    """Returns {name: SVG}, of what has been measured."""
     places = [load for load in ("0", "1", "4", "16") if results.get("load", load, POSIX_SPAWN)]
     charts = {
         "exec": (["Blocked by a start, median:", "an exec that takes 20 ms"], ("exec", "20", "worked"), CHARTED),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// The compared ways to start a program. Each starts the same child with the same arguments
-// and an empty environment. start() is timed; finish() is not: it waits for the child, so
-// that no iteration disturbs the next.
+// Declares the compared ways to start a program. Each starts the same child with the same arguments
+// and an empty environment. start() is timed; finish() is not: it waits for the child, so that no
+// iteration disturbs the next.
 #ifndef BENCH_WAYS_H
 #define BENCH_WAYS_H
 
@@ -20,10 +20,11 @@ extern const std::vector<Way> ways;
 // Waits for the child; a finish().
 void reap(int pid);
 
-// Seconds until start() has returned, or finish(); negative: the start has failed.
+// Returns the seconds until start() has returned, or finish(). They are negative if the start has
+// failed.
 double time_of(const Way &way, bool until_reaped);
 
-// Manual time: until start() returns, and until finish() has returned.
+// Sets the manual time: until start() returns, and until finish() has returned.
 void measure_blocked(benchmark::State &state, const Way &way);
 void measure_reaped(benchmark::State &state, const Way &way);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The started program: writes a line and ends. */
+/* The benchmarks start this program, which writes a line and ends. */
 #include <syscall/syscall.h>
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The functions that popen_noshell.c calls when it is built on the libc's posix_spawnp.
+// popen_noshell.c calls these functions when it is built on the libc's posix_spawnp.
 #include "libcs.h"
 
 #include <spawn.h>

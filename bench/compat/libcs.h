@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The libc's own functions, which the drop-ins replace under the same names.
+// Finds the libc's own functions, which the drop-ins replace under the same names.
 #ifndef BENCH_COMPAT_LIBCS_H
 #define BENCH_COMPAT_LIBCS_H
 
@@ -19,7 +19,7 @@ template <typename Function> static Function *libcs(const char *name, Function *
 }
 #define LIBC(function) libcs(#function, function)
 
-// popen_noshell.c, built a second time on the libc's posix_spawnp: see bench.mk.
+// popen_noshell.c is built a second time, on the libc's posix_spawnp: see bench.mk.
 extern "C" decltype(popen_noshell) over_libcs_popen_noshell;
 extern "C" decltype(popen_noshell_compat) over_libcs_popen_noshell_compat;
 extern "C" decltype(popen_noshell_set_fork_mode) over_libcs_popen_noshell_set_fork_mode;

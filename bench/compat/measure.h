@@ -22,10 +22,10 @@ bool by_aspawn();
 bool by_aspawn_and_pipe(); // the line read by read(2)
 bool by_vfork_and_pipe();
 
-// Counters in microseconds: user, system, and blocked: until goes_on().
+// Sets counters in microseconds: user, system, and blocked, which is the time until goes_on().
 void measure(benchmark::State &state, Run run);
 
-// The child's output, if the way does not read it.
+// Sends the child's output to /dev/null, for ways that do not read it.
 void write_to_dev_null();
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The drop-in's and the libc's posix_spawn, with various actions and attributes. Each library
-// has file-action objects of its own.
+// Compares the drop-in's posix_spawn with the libc's, with various actions and attributes. Each
+// library has file-action objects of its own.
 #include <csignal>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The processor time of a command's whole life, by each way to start it: the drop-ins and the
-// libc's functions, in one program with 200 MiB of which half is touched. Ways with a stream
+// Measures the processor time of a command's whole life, by each way to start it: the drop-ins and
+// the libc's functions, in one program with 200 MiB of which half is touched. Ways with a stream
 // read the child's line; for the others the output is /dev/null.
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The processor time of a command's whole life, by the MiB that its parent has touched, in
+// Measures the processor time of a command's whole life, by the MiB that its parent has touched, in
 // small pages as a grown heap has them.
 #include <cstdio>
 #include <cstdlib>
