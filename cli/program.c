@@ -79,7 +79,7 @@ static void plan_user(struct plan *plan, const struct setting *setting)
 		aspawn_action_no_new_privs(next_action(plan));
 }
 
-/* The program ignores what the tool ignores, but for the signal that shall end it. */
+/* The program ignores what the tool ignores, except the signal that shall end it. */
 static int stop_signal(int signal)
 {
 	return signal == PSYS_SIGKILL || signal == PSYS_SIGSTOP ? 0 : signal;

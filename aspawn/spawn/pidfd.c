@@ -50,8 +50,8 @@ IN_ANY int aspw_send_signal(int pidfd, int pid, int signal, bool to_process_grou
 	return r == -PSYS_ECHILD ? -PSYS_ESRCH : r;
 }
 
-/* True for the SIGTRAP that the kernel sends after each exec of a tracee, in the name of the
- * process, but for the tracer. The SIGTRAP of a breakpoint or of raise(3) has another code. */
+/* True for the SIGTRAP that the kernel sends to a tracee after each exec, in the tracee's own name.
+ * It is meant for the tracer. The SIGTRAP of a breakpoint or of raise(3) has another code. */
 static IN_ANY bool is_of_exec(int pid, int signal)
 {
 	struct psys_siginfo cause;

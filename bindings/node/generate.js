@@ -102,7 +102,7 @@ function calls({ name, operands }, number) {
 	return `ACTION(${list([number, name, ...values])})`;
 }
 
-// The numbers in a structure, but for those that the addon knows.
+// The numbers in a structure, except those that the addon knows.
 const numbersIn = (name) => structures.find((structure) => structure.name === `aspawn_${name}`).members
 	.filter(({ name, type }) => /^(u?int\w*|unsigned|size_t)$/.test(type) && !/^(size|reserved|input_size|action_count)$/.test(name));
 const GIVEN = ['command', 'job', 'queue_options'];

@@ -25,7 +25,7 @@ UNSIGNED_CHAR = ["aarch64", "arm", "powerpc", "powerpc64", "riscv32", "riscv64",
 WIDTHS = {"x86_64": 64, "x32": 32, "mips64": 64, "mipsn32": 32}
 # The types of operands, where those of the constants' groups differ.
 NUMBERS = {"PSYS_RESOLVE": "u64", "PSYS_MS": "u64", "PSYS_CLONE_NEW": "u64", "PSYS_SECBIT": "u32", "PSYS_BPF": "u16"}
-# Enumerations of the safe crate, and the flags that become methods, but for those that its own code sets.
+# Enumerations of the safe crate, and the flags that become methods, except those that its own code sets.
 ENUMERATIONS = {"aspawn_owner": "Owner", "aspawn_memory": "Memory", "PSYS_RLIMIT": "Resource"}
 FLAGS = [("spec::Spec", "flags", "aspawn_command_flags", []),
          ("crate::queue::Job<'_>", "raw.flags", "aspawn_job_flags", []),
@@ -142,7 +142,7 @@ def structure(of):
             yield f"    pub {member['name']}: {rust_type(member['type'])},"
     yield "}"
     size = "size: core::mem::size_of::<Self>() as u64, " if names[:1] == ["size"] else ""
-    yield "/// Zero, but for a member with its own size."
+    yield "/// Zero, except for a member with its own size."
     yield f"impl Default for {of['name']} {{\n    fn default() -> Self {{"
     yield "        // SAFETY: zero is valid for each member."
     yield f"        Self {{ {size}..unsafe {{ core::mem::zeroed() }} }}\n    }}\n}}"

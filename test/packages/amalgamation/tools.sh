@@ -133,7 +133,7 @@ words_of()
 	"$@" -E -P | grep -v '^#pragma' | tr -s '[:space:]' '\n'
 }
 
-# The macros that are left, but for include guards and those of the amalgamation.
+# The macros that are left, without include guards and those of the amalgamation.
 macros_of()
 {
 	"$@" -E -dM | sed 's/[[:space:]]\{1,\}/ /g' | grep -v -E '^#define (\w+_H|PSYS_TARGET_\w+|PSYS_NO_SYMBOLS)( 1)? *$' | sort

@@ -34,7 +34,7 @@ installs()
 		logged "$directory/run" "$system" sh -ec "apt-get update -qq && $command && useradd --uid 1000 --create-home user"
 }
 
-# What a maintainer fills in, but for the tag: another version has other sonames.
+# What a maintainer fills in, except the tag: another version has other sonames.
 clones()
 {
 	git -c safe.directory='*' clone -q --no-local . "$system/root/aspawn" && logged "$directory/run" "$system" sh -ec "

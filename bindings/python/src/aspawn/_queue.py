@@ -254,7 +254,7 @@ class Jobs(Generic[FutureType]):
         try:
             job.ticket = job.command.given_to(self._native.submit, cookie=cookie, **job.members)
         except BlockingIOError:
-            if not self._now:  # no result will make room
+            if not self._now:  # no result will free a place
                 raise
             return False
         self._now[cookie] = job

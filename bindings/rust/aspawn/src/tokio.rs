@@ -382,7 +382,7 @@ pub struct Queue {
     queue: crate::Queue,
 }
 
-/// Methods of the crate's queue but for those that wait: only `next()` takes results.
+/// Methods of the crate's queue, except those that wait: only `next()` takes results.
 macro_rules! methods_of_queue {
     ($($name:ident($($argument:ident: $type:ty)?) -> $result:ty;)*) => {
         $(#[doc = concat!("[`crate::Queue::", stringify!($name), "`]")]
