@@ -12,9 +12,15 @@ and from aspawn/helper/ways.h:
 
     doc/design.md              the table of ways
 
+and from RELEASE:
+
+    debian/control             the contact
+    debian/changelog           the contact and the day of the newest entry
+
 `make reference` calls it after tools/interface.py, and a test checks that nothing is left to write.
 """
 import re
+from datetime import date
 
 from manual import ACTIONS, INTERFACE, ROOT, declares, manual
 
@@ -134,8 +140,26 @@ def design(text):
     return between(text, "ways", ways(), "<!-- {} -->", "aspawn/helper/ways.h")
 
 
+# --- the release ----------------------------------------------------------------------------------
+
+RELEASE = dict(re.findall(r"^(\w+)=(.*)", (ROOT / "RELEASE").read_text(), re.M))
+
+
+def control(text):
+    return re.sub(r"^(Maintainer: .*)<.*>", rf"\1<{RELEASE['CONTACT']}>", text, flags=re.M)
+
+
+def newest_entry(text):
+    """Until there is a day the entry keeps its own."""
+    found = re.search(r"^ -- (.*) <.*>  (.*)$", text, re.M)
+    day = RELEASE["DATE"]
+    day = found[2] if day == "unreleased" else date.fromisoformat(day).strftime("%a, %d %b %Y 00:00:00 +0000")
+    return text.replace(found[0], f" -- {found[1]} <{RELEASE['CONTACT']}>  {day}", 1)
+
+
 WRITTEN = {"doc/aspawn*.3": manual, "debian/libaspawn*.symbols": symbols, "doc/bindings.md": bindings,
-           "doc/abi.md": abi, "README.md": readme, "doc/design.md": design}
+           "doc/abi.md": abi, "README.md": readme, "doc/design.md": design, "debian/control": control,
+           "debian/changelog": newest_entry}
 
 
 def outdated():

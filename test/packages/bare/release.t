@@ -43,8 +43,7 @@ clones()
 		cd /root/aspawn
 		sed -i -e 's|^ADDRESS=.*|ADDRESS=https://aspawn.invalid|' -e 's/^DATE=.*/DATE=2001-02-03/' \\
 			-e 's/^CONTACT=.*/CONTACT=$signer/' -e \"s/^KEY=.*/KEY=\$fingerprint/\" RELEASE
-		sed -i 's/<[^>]*@[^>]*>/<$signer>/' debian/control debian/changelog
-		sed -i '0,/^ -- /s/>  .*/>  Sat, 03 Feb 2001 04:05:06 +0000/' debian/changelog
+		tools/derive.py
 		git -c user.name=test -c user.email=$signer commit -qam filled
 		mkdir '/home/user/another place'
 		git clone -q /root/aspawn '/home/user/another place/clone'
