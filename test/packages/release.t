@@ -31,14 +31,14 @@ refused()
 
 commits()
 {
-	git -C "$one" -c user.name=test -c user.email=test@localhost commit -qam "$1"
+	GIT_COMMITTER_DATE=2001-02-03T04:05:06Z git -C "$one" -c user.name=test -c user.email=test@localhost commit -qam "$1"
 }
 
 prepares()
 {
 	mkdir -m 700 "$GNUPGHOME" && gpg --batch -q --passphrase '' --quick-generate-key "$signer" ed25519 sign 1d &&
-		gpg --batch --export "$signer" >"$work/keyring.gpg" &&
-		git clone -q . "$one" && git clone -q . "$other"
+		gpg --batch --export "$signer" >"$work/keyring.gpg" && git clone -q . "$one" &&
+		fingerprint=$(gpg --with-colons --list-keys "$signer" | awk -F: '$1 == "fpr" { print $10 }')
 }
 
 altered_tree_is_refused()
@@ -48,25 +48,40 @@ altered_tree_is_refused()
 		refused "files are not as they are in the commit" "$one" release KEY="$signer" && rm "$one/new"
 }
 
-# fill NAME VALUE: the placeholder without which a final version is refused
-fill()
+# set_values NAME=VALUE...: in RELEASE, and what repeats them, as a commit
+set_values()
 {
-	refused "1.0.0 would have a placeholder: $1 in RELEASE" "$one" release KEY="$signer" &&
-		sed -i "s|^$1=.*|$1=$2|" "$one/RELEASE" && commits "$1"
+	for value; do sed -i "s|^${value%%=*}=.*|$value|" "$one/RELEASE" || return; done
+	"$one/tools/derive.py" && commits "$*"
 }
 
+# fill NAME=VALUE: the placeholder without which a final version is refused
+fill()
+{
+	refused "9.8.7 would have a placeholder: ${1%%=*} in RELEASE" "$one" release KEY="$signer" && set_values "$1"
+}
+
+# A version that no file has.
 final_version_is_refused_until_all_is_filled_in()
 {
-	fingerprint=$(gpg --with-colons --list-keys "$signer" | awk -F: '$1 == "fpr" { print $10 }')
-	sed -i 's/^TAG=.*/TAG=v1.0.0/' "$one/RELEASE" && sed -i '/^## 1\.0\.0/d' "$one/CHANGELOG.md" && commits TAG &&
-		fill ADDRESS https://aspawn.invalid && fill DATE 2026-11-22 && fill CONTACT test@localhost &&
-		fill KEY 0000000000000000000000000000000000000000 &&
-		refused "$signer is not the key that RELEASE names" "$one" release KEY="$signer" &&
-		sed -i "s/^KEY=.*/KEY=$fingerprint/" "$one/RELEASE" && commits KEY &&
-		refused "CHANGELOG.md has nothing of 1.0.0" "$one" release KEY="$signer" &&
-		printf '## 1.0.0\n\nNew:\n' >>"$one/CHANGELOG.md" && commits CHANGELOG &&
+	set_values TAG=v9.8.7 ADDRESS=https://aspawn.example DATE=unreleased CONTACT=authors@aspawn.example KEY=unpublished &&
+		refused "CHANGELOG.md has nothing of 9.8.7" "$one" release-files &&
+		fill ADDRESS=https://aspawn.invalid && fill DATE=2001-02-02 && fill CONTACT="$signer" &&
+		fill KEY=0000000000000000000000000000000000000000 &&
+		refused "$signer is not the key that RELEASE names" "$one" release KEY="$signer" && set_values KEY="$fingerprint" &&
+		refused "DATE in RELEASE is not the day of the commit: 2001-02-03" "$one" release KEY="$signer" &&
+		set_values DATE=2001-02-03 &&
+		refused "CHANGELOG.md has nothing of 9.8.7" "$one" release KEY="$signer" &&
+		printf '## 9.8.7\n\nNew:\n' >>"$one/CHANGELOG.md" && commits CHANGELOG &&
 		refused "not everything has the version" "$one" release KEY="$signer" &&
 		git -C "$one" reset -q --hard "$(git rev-parse HEAD)"
+}
+
+# As CONTRIBUTING.md says; the other clone is that of somebody who compares.
+is_filled_in()
+{
+	set_values ADDRESS=https://aspawn.invalid DATE=2001-02-03 CONTACT="$signer" KEY="$fingerprint" &&
+		git clone -q "$one" "$other"
 }
 
 # It notes its options, of which one has the directory.
@@ -111,7 +126,7 @@ altered_byte_is_seen()
 
 notes_are_the_versions()
 {
-	head -n 1 "$released/NOTES.md" | grep -F "# aspawn $(sed -n 's/^TAG=v//p' RELEASE) " &&
+	head -n 1 "$released/NOTES.md" | grep -Fx "# aspawn $(sed -n 's/^TAG=v//p' RELEASE) (2001-02-03)" &&
 		test "$(wc -l <"$released/NOTES.md")" -gt 2 && ! grep '^## ' "$released/NOTES.md"
 }
 
@@ -165,11 +180,12 @@ if [ -n "${missing-}" ]; then
 	finish
 	exit
 fi
-check "a throwaway key, and two clones" prepares
+check "a throwaway key, and a clone" prepares
 check "refused without a key" refused "nobody signs it" "$one" release
 check "refused with a key that gpg lacks" refused "gpg has no secret key" "$one" release KEY=nobody@localhost
 check "refused where files are not those of the commit" altered_tree_is_refused
 check "a final version is refused until RELEASE, CHANGELOG.md and the rest have it" final_version_is_refused_until_all_is_filled_in
+check "RELEASE is filled in" is_filled_in
 check "refused if the second build has other bytes" other_bytes_are_refused
 check "it is made" is_made
 check "it is made again in another place, without a key, the same to the byte" is_made_again_without_a_key

@@ -44,7 +44,7 @@ clones()
 		sed -i -e 's|^ADDRESS=.*|ADDRESS=https://aspawn.invalid|' -e 's/^DATE=.*/DATE=2001-02-03/' \\
 			-e 's/^CONTACT=.*/CONTACT=$signer/' -e \"s/^KEY=.*/KEY=\$fingerprint/\" RELEASE
 		tools/derive.py
-		git -c user.name=test -c user.email=$signer commit -qam filled
+		GIT_COMMITTER_DATE=2001-02-03T04:05:06Z git -c user.name=test -c user.email=$signer commit -qam filled
 		mkdir '/home/user/another place'
 		git clone -q /root/aspawn '/home/user/another place/clone'
 		gpgconf --kill all
