@@ -16,6 +16,7 @@ and from RELEASE:
 
     debian/control             the contact
     debian/changelog           the contact and the day of the newest entry
+    bindings/go/README.md      the module's path, as the packing makes it
 
 `make reference` calls it after tools/interface.py, and a test checks that nothing is left to write.
 """
@@ -157,9 +158,14 @@ def newest_entry(text):
     return text.replace(found[0], f" -- {found[1]} <{RELEASE['CONTACT']}>  {day}", 1)
 
 
+def module_path(text):
+    old = re.search(r"-require (\S+)/bindings/go@", text)[1]
+    return text.replace(f"{old}/bindings/go", RELEASE["ADDRESS"].removeprefix("https://") + "/bindings/go")
+
+
 WRITTEN = {"doc/aspawn*.3": manual, "debian/libaspawn*.symbols": symbols, "doc/bindings.md": bindings,
            "doc/abi.md": abi, "README.md": readme, "doc/design.md": design, "debian/control": control,
-           "debian/changelog": newest_entry}
+           "debian/changelog": newest_entry, "bindings/go/README.md": module_path}
 
 
 def outdated():
