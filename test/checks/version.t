@@ -36,9 +36,30 @@ package_of_debian()
 		done
 }
 
-package_of_zig()
+# Lua and Debian write a suffix in their own way.
+packages_and_documents()
 {
-	grep "version = \"$version\"" build.zig.zon
+	lua=$(echo "$version" | sed 's/-rc\./rc/')
+	while read -r file text; do
+		grep -qF "$text" "$file" || { echo "$file has no $text" && return 1; }
+	done <<-E
+		bindings/java/README.md aspawn-$version.jar
+		bindings/lua/README.md aspawn-$lua-1.src.rock
+		bindings/lua/aspawn-$lua-1.rockspec version = "$lua-1"
+		bindings/lua/aspawn-$lua-1.rockspec file://aspawn-$lua.tar.gz"
+		bindings/node/README.md aspawn-$version.tgz
+		bindings/node/package.json "version": "$version"
+		bindings/rust/Cargo.lock version = "$version"
+		bindings/rust/aspawn-sys/Cargo.toml version = "$version"
+		bindings/rust/aspawn/Cargo.toml version = "$version"
+		bindings/rust/aspawn/Cargo.toml aspawn-sys = { version = "$version"
+		build.zig.zon version = "$version"
+		debian/.gitignore /libaspawn$soname/
+		doc/bindings.md libaspawn.so.$soname"
+		doc/embedding.md aspawn-$version.tar.gz
+		doc/embedding.md \`libaspawn$soname\`
+		doc/interface.json "version": "$version"
+	E
 }
 
 # Before a release any day will do. Without its hour, which is on another day elsewhere.
@@ -67,6 +88,6 @@ check "debian/changelog begins with it" changelog_of_debian
 check "Debian's package has the name of the soname" package_of_debian
 check "debian/changelog has the day" day_of_debian
 check "Debian's package has the contact" contact_of_debian
-check "Zig's package has it" package_of_zig
+check "packages for languages and documents have it" packages_and_documents
 check "there is an ABI baseline of each soname" abi_baseline
 finish
