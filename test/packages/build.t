@@ -143,14 +143,14 @@ installs_as_user()
 		{ cat "$work/output" && return 1; }
 }
 
-# Of a version without a suffix, in the tree that is built of one with it.
-soname_of_a_release_is_its_first_number()
+# sonames_are SONAME VERSION: in a tree that is built of another version
+sonames_are()
 {
-	lib=$work/release/usr/local/lib
-	sed -i 's/^TAG=.*/TAG=v1.0.0/' RELEASE && make -s install CFLAGS=-O0 DESTDIR="$work/release" || return 1
+	lib=$work/$2/usr/local/lib
+	sed -i "s/^TAG=.*/TAG=v$2/" RELEASE && make -s install CFLAGS=-O0 DESTDIR="$work/$2" || return 1
 	for name in libpsys libaspawn; do
-		test "$(readlink "$lib/$name.so")" = $name.so.1 && test "$(readlink "$lib/$name.so.1")" = $name.so.1.0.0 &&
-			readelf -d "$lib/$name.so.1.0.0" | grep -qF "soname: [$name.so.1]" || return 1
+		test "$(readlink "$lib/$name.so")" = "$name.so.$1" && test "$lib/$name.so.$1" -ef "$lib/$name.so.$2" &&
+			readelf -d "$lib/$name.so.$2" | grep -qF "soname: [$name.so.$1]" || return 1
 	done
 }
 
@@ -182,5 +182,6 @@ fi
 check "install into a home directory" installs_as_user
 tree release
 make -s all CFLAGS=-O0
-check "the soname of version 1.0.0 is 1" soname_of_a_release_is_its_first_number
+check "the soname of version 2.3.4 is 2" sonames_are 2 2.3.4
+check "the soname of version 2.3.4-rc.1 is all of it" sonames_are 2.3.4-rc.1 2.3.4-rc.1
 finish
