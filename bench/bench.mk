@@ -106,10 +106,13 @@ $(bench_dir)/waits: bench/calls.cc bench/calls.h
 BENCH_QUICK ?=
 TABLES ?=
 waits_file := $(bench_dir)/waits.json
-.PHONY: bench-waits bench-waits-brief bench-waits-documents
+.PHONY: bench-waits bench-waits-guest bench-waits-brief bench-waits-documents
 bench-waits: $(bench_dir)/waits ## what a caller waits for: load, slow execs, real time, stopped cgroups, other threads: half an hour
 	$< $(if $(BENCH_QUICK),quick,full) $(waits_file) $(TABLES)
 	bench/waits.py $(waits_file)
+
+bench-waits-guest: $(bench_dir)/waits ## after bench-waits, its cgroup without processor time, in a booted kernel
+	bench/waits_guest.py $< $(waits_file)
 
 bench-waits-documents: ## the tables and charts of the last bench-waits, in doc/benchmarks.md and README.md
 	bench/waits.py --documents $(waits_file)
