@@ -203,7 +203,8 @@ def constants(interface):
         elif members:
             yield "\n\n"
             for constant in members:
-                yield comment(readable(constant["text"], names), "") + f"{constant['name'].partition('_')[2]} = {constant['value']}\n"
+                yield comment(readable(constant["text"], names), "")
+                yield f"{constant['name'].partition('_')[2]} = {constant['value']}\n"
 
 
 def main(description, sources):

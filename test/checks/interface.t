@@ -20,6 +20,7 @@ INTERFACE = derive.INTERFACE
 ACTIONS = INTERFACE["actions"]
 # The distribution's has what the distribution packages.
 PYTHONS = [sys.executable, "/usr/bin/python3"]
+SOURCES = ".go", ".py", ".rs", ".java", ".ts"
 number = 0
 
 
@@ -123,7 +124,8 @@ def of_c_alone():
     for thing in [*offered, *INTERFACE["constants"]]:
         lacking = [operand["name"] for operand in thing.get("operands", []) if operand["role"] == "count"]
         words = "|".join([r"(aspawn|psys)_\w+", "sizeof", "NULL", *lacking])
-        for found in re.finditer(rf"\b({words})\b|-E[A-Z]|\b[Aa]n? ASPAWN_", thing["text"] + " " + thing.get("errors", "")):
+        text = thing["text"] + " " + thing.get("errors", "")
+        for found in re.finditer(rf"\b({words})\b|-E[A-Z]|\b[Aa]n? ASPAWN_", text):
             yield f"{thing['name']}: {found[0]!r} is for a paragraph that begins with \"In C:\""
 
 
@@ -140,7 +142,7 @@ def in_words_of_c():
                 (Path(to) / directory).mkdir()
             subprocess.run([*maker, to], cwd=ROOT, check=True)
             for path in Path(to).rglob("*"):
-                if path.suffix in (".go", ".py", ".rs", ".java", ".ts") and path.name not in ("interface.rs", "Interface.java"):
+                if path.suffix in SOURCES and path.name not in ("interface.rs", "Interface.java"):
                     yield from (f"{maker[1]}: {line.strip()}" for line in path.read_text().splitlines()
                                 if (path.suffix == ".py" or re.match(r"\s*(//|/?\*)", line)) and
                                 re.search(r"\b((ASPAWN|PSYS|psys)_\w|aspawn_\w+\(\))|man7\.org\S+/aspawn", line))
