@@ -145,7 +145,7 @@ test-models: ## models of the protocols, and their mutants, by spin: a minute
 test-checks: all $(BUILD_DIR)/syscall/start.o ## what the libraries contain, what install installs, the layering
 	test/prove -j2 $(filter-out $(if $(TOOLCHAINS),,test/checks/ffi.t),$(wildcard test/checks/*.t))
 
-test-documents: all compat ## the programs and fragments that README.md and the man pages show
+test-documents: all compat $(BUILD_DIR)/syscall/start.o ## the programs and fragments that README.md and the man pages show
 	test/prove test/users/documents/documents.t
 
 # Gcc 12, clang 14 and 19, gcc for other architectures, Universal Ctags, bindgen, rustc, and for

@@ -164,7 +164,7 @@ man_pages_are_found()
 		man -M "$work/prefix/share/man" -w "$page" &&
 			man -M "$work/prefix/share/man" "$page" | grep -qi "$shown" || return 1
 	done
-	man -M "$work/prefix/share/man" -w 1 aspawn && man -M "$work/prefix/share/man" -w 7 aspawn
+	man -M "$work/prefix/share/man" -w 1 aspawn && man -M "$work/prefix/share/man" -w 7 aspawn aspawn_recipes
 }
 
 # In this directory, as a link page includes man3/PAGE.

@@ -7,6 +7,7 @@ are as the headers have them, and the shell lines that compile do so.
 All of it against an installation in a temporary directory, found by pkg-config; the
 amalgamation lies beside the program.
 """
+import ctypes
 import os
 import re
 import shutil
@@ -57,6 +58,27 @@ RUNS = {
         ([], 0, "", ""),
         (["echo one", "sleep 0.2; echo two; exit 2", "kill -9 $$"], 0,
          "one\n[exit 0]\ntwo\n[exit 2]\n[killed by SIGKILL]\n", "")],
+    ("aspawn_recipes.7", 1): [([], 0, "exit 0, kept 4095 of 588895 bytes\n", "")],
+    ("aspawn_recipes.7", 2): [(["sh", "-c", "echo one; sleep 0.2; echo two"], 0, "one\ntwo\n", "")],
+    ("aspawn_recipes.7", 3): [
+        ([], 0, "CapEff:\t0000000000000400\ngrep: exit 0\n", "") if os.getuid() == 0 else
+        ([], 1, "grep: not started: action 3, user 65534: EPERM\n", "")],
+    ("aspawn_recipes.7", 4): [
+        (["sh", "-c", "stty -echo; printf 'Password: '; read -r word; echo; test -t 2 && echo $word"], 0,
+         "Password: \nsecret\n", "")],
+    ("aspawn_recipes.7", 5): [
+        (["60", "sh", "-c", "echo one; echo two >&2; exit 3"], 1, "one\ntwo\n[exit 3]\n", ""),
+        (["1", "sh", "-c", "setsid sh -c 'echo $$ >daemon; exec sleep 100' & sleep 100"], 1,
+         "[timed out, killed by SIGTERM]\n", ""),
+        (["60", "sh", "-c", "kill -0 $(cat daemon 2>/dev/null) 2>/dev/null || echo none"], 0, "none\n[exit 0]\n", "")],
+    ("aspawn_recipes.7", 6): [([], 0, "written\nexit 0\n", "")],
+    ("aspawn_recipes.7", 7): [([], 0, "Linux\n", ""), (["unmae"], 1, "", 'not started: search "unmae": ENOENT')],
+    ("aspawn_recipes.7", 8): [([], 0, "0 0\n0 0\n", "")],
+    ("aspawn_recipes.7", 9): [([], 0, "wait -1, SIGCHLD 0, exit 3\n", "")],
+    ("aspawn_recipes.7", 10): [
+        (["sh", "-c", "echo kept >kept; cat kept; echo lost 2>/dev/null >../lost || echo refused"], 0,
+         "kept\nrefused\n", None)],
+    ("aspawn_recipes.7", 11): [([], 0, "bin\ndev\nlib\nlib64\nproc\nusr\nwork\n", "")],
     ("aspawn_run.3", 1): [([], 0, KERNEL, "")],
     ("aspawn_run.3", 2): [([], 0, "two\nthree\none\n", "sort: exit 0\n")],
     ("aspawn_start.3", 1): [([], 0, "etc/passwd\n", "")],
@@ -68,17 +90,33 @@ RUNS = {
         (["/no/such/file"], 1, "", "no such file or directory\n")],
 }
 
+BWRAP = ["bwrap", "--unshare-all", "--share-net", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"]
+
+# Programs that some machines cannot run: (document, number): why this one cannot, or "".
+LACKS = {
+    ("aspawn_recipes.7", 8): lambda: "" if succeeds("chrt", "-f", "1", "true") else "this user may not be SCHED_FIFO",
+    ("aspawn_recipes.7", 10): lambda: "" if landlock_abi() >= 3 else "this user may use no Landlock (ABI 3)",
+    ("aspawn_recipes.7", 11): lambda: "no bwrap" if not shutil.which("bwrap") else
+    "this user may use no Landlock (ABI 4)" if landlock_abi() < 4 else
+    "" if succeeds("setpriv", "--no-new-privs", *BWRAP) else "this user may make no namespaces",
+}
+
+# Programs that are linked without a libc, so that neither leaks.c nor sanitizers are.
+FREESTANDING = [("aspawn_recipes.7", 7)]
+
+BUILD = Path(os.environ.get("BUILD_DIR", "build")).resolve()
+
 work = Path(tempfile.mkdtemp())
 environment = {**os.environ, "PKG_CONFIG_PATH": str(work / "prefix/lib/pkgconfig"),
                "LD_LIBRARY_PATH": str(work / "prefix/lib")}
 number = 0
 
 
-def result(name, problem):
-    """The problem is "" if there is none."""
+def result(name, problem, skipped=""):
+    """The problem is "" if there is none, and skipped why a part of the test was left out."""
     global number
     number += 1
-    print(f"{'not ok' if problem else 'ok'} {number} - {name}")
+    print(f"{'not ok' if problem else 'ok'} {number} - {name}{f' # SKIP {skipped}' if skipped and not problem else ''}")
     for line in problem.splitlines()[:30]:
         print(f"# {line}")
     sys.stdout.flush()
@@ -102,6 +140,15 @@ def failure(*command):
     """"" if it succeeds, else the command and what it says."""
     ran = run(*command)
     return f"{' '.join(map(str, command))}\n{ran.stdout}{ran.stderr}" if ran.returncode else ""
+
+
+def succeeds(*command):
+    return not failure(*command)
+
+
+def landlock_abi():
+    """By landlock_create_ruleset(2), which has this number on every architecture but alpha; negative without it."""
+    return ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)
 
 
 def compilers():
@@ -134,22 +181,32 @@ def differences(program, arguments, status, out, error):
 
 def test_program(block):
     """Built by each compiler; run, once by each, with leaks.c, and with the sanitizers."""
+    key = (block.document, block.number)
     language = 1 if block.kind == "c++" else 0
     options = [C, CPLUSPLUS][language]
     # No other page's program needs libpsys.
     libraries = flags(libraries=("aspawn", "psys") if block.document in ("aspawn.3", "psys.3") else ("aspawn",))
-    runs = RUNS.get((block.document, block.number), [([], 0, block.shown or None, None)])
+    linked = [work / "leaks.o", *libraries]
+    if key in FREESTANDING:
+        linked = ["-static", "-nostdlib", "-ffreestanding", "-fno-stack-protector", BUILD / "syscall/start.o",
+                  work / "prefix/lib/libaspawn.a"]
+    reason = LACKS.get(key, str)()
+    runs = [] if reason else RUNS.get(key, [([], 0, block.shown or None, None)])
+    # A tool that README.md does not install is missing: a skip of make test-toolchains alone.
+    skipped = "" if reason.startswith("no ") and not os.environ.get("TOOLCHAINS") else reason
     for names in compilers():
         compiler = names[language]
         name = f"{block.name}, {compiler}"
         if not shutil.which(compiler):
             lacks(name, compiler)
             continue
-        problem = failure(compiler, *options, source_of(block), "-x", "none", work / "leaks.o", *libraries,
+        problem = failure(compiler, *options, source_of(block), "-x", "none", *linked, *flags("--cflags"),
                           "-o", work / "program")
         for expected in [] if problem else runs:
             problem += differences(work / "program", *expected)
-        result(name, problem)
+        result(name, problem, skipped)
+    if key in FREESTANDING:
+        return
     compiler = next(compilers())[language]
     name = f"{block.name}, sanitized"
     if not has_sanitizers:
@@ -158,7 +215,7 @@ def test_program(block):
     problem = failure(compiler, *options, "-g", *SANITIZED, source_of(block), *libraries, "-o", work / "program")
     for expected in [] if problem else runs:
         problem += differences(work / "program", *expected)
-    result(name, problem)
+    result(name, problem, skipped)
 
 
 def same(a, b, what):
@@ -238,6 +295,13 @@ def test_line(document, line):
     result(name, failure("sh", "-ec", line + "\n./a.out"))
 
 
+def test_recipes(programs):
+    """Ten jobs, of which the last has two programs; each is short enough to be read at once."""
+    long = [f"{block.name} has {block.code.count(chr(10))} lines" for block in programs if block.code.count("\n") > 30]
+    result(f"aspawn_recipes.7, {len(programs)} programs of at most 30 lines",
+           "\n".join(long) if len(programs) == 11 else "not 11 programs")
+
+
 def test_tables(name):
     """The tables of actions in a text, run by a program that includes them."""
     tables = [block.code for block in documents()[f"{name}.md"] if block.kind == "fragment"]
@@ -265,14 +329,15 @@ def test_documents():
                 test_fragment(block)
             elif block.kind == "synopsis":
                 test_synopsis(block)
+    test_recipes([block for block in documents()["aspawn_recipes.7"] if block.kind == "program"])
     test_tables("preexec")
     for document, line in compiler_lines():
         test_line(document, line)
 
 
 try:
-    installed = failure("make", "-s", "-C", ROOT, "install-compat", "BUILD_DIR=" + os.path.abspath(
-        os.environ.get("BUILD_DIR", "build")), "DESTDIR=", f"PREFIX={work / 'prefix'}")
+    installed = failure("make", "-s", "-C", ROOT, "install-compat", f"BUILD_DIR={BUILD}", "DESTDIR=",
+                        f"PREFIX={work / 'prefix'}")
     compiler = next(compilers())[0]
     installed = installed or failure(sys.executable, ROOT / "tools/amalgamate.py", work)
     installed = installed or failure(compiler, *C, "-c", HERE / "leaks.c", "-o", work / "leaks.o")
