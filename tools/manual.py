@@ -13,7 +13,8 @@
     returns    what functions return: paragraphs of their comments that begin with "Returns"
     errors     their errors
 
-The names are those of the page's NAME, unless some are given. aspawn_action(3) has its own parts.
+The names are those of the page's NAME, unless some are given. aspawn_action(3) has its own parts. A
+paragraph that begins with "Details: " stands in the header alone.
 """
 import json
 import re
@@ -88,6 +89,11 @@ def prose(text, own=(), names=()):
     return sentences(text)
 
 
+def paragraphs(text):
+    """Without code, and without details."""
+    return re.findall(r"^(?!Details: )\S.*", text, re.M)
+
+
 def tag(font, names):
     """The line of names that .TP has behind it."""
     return f".{font}{'R' * (len(names) > 1)} " + ' ", " '.join(names)
@@ -154,7 +160,7 @@ def synopsis(names, own):
 def parts(name):
     """Of a function's comment: what it does, what it returns, its errors,
     and what is said of these."""
-    lines = re.findall(r"^\S.*", FUNCTIONS[name]["text"], re.M)  # not code
+    lines = paragraphs(FUNCTIONS[name]["text"])
     errors = [number for number, line in enumerate(lines) if re.match(ERRORS + ": ", line)]
     first, behind = (errors[0], errors[-1] + 1) if errors else (len(lines), len(lines))
     before = lines[:first]
@@ -206,14 +212,14 @@ def errors(names, own):
 def members(names, own):
     for of in [STRUCTURES[name] for name in names if name in STRUCTURES]:
         listed = [member["name"] for member in of["members"]]
-        for paragraph in re.findall(r"^\S.*", of["text"], re.M):  # not code
+        for paragraph in paragraphs(of["text"]):
             yield from [".PP", *prose(paragraph, own, listed)]
         for text, group in groupby(of["members"], key=lambda member: member["text"]):
-            if text in ("internal", "0") or text.startswith("sizeof"):
+            if text in ("internal", "0") or re.match("sizeof|a sum of enum", text) or not paragraphs(text):
                 continue
             group = [member["name"] for member in group]
             yield from [".TP", tag("I", group)]
-            for number, paragraph in enumerate(text.split("\n")):
+            for number, paragraph in enumerate(paragraphs(text)):
                 yield from [*[".IP"] * (number > 0), *prose(paragraph, own, listed)]
 
 
@@ -223,7 +229,7 @@ def constants(names, own):
         yield from [".PP", *prose(group["text"], own)]
         for constant in INTERFACE["constants"]:
             if constant["group"] == name:
-                yield from [".TP", f".B {constant['name']}", *prose(of_c(constant), own)]
+                yield from [".TP", f".B {constant['name']}", *prose("\n".join(paragraphs(of_c(constant))), own)]
 
 
 def types(names, own):
