@@ -33,9 +33,10 @@ WORDS = {thing["name"] for kind in (*STRUCTURES.values(), *FUNCTIONS.values())
          for thing in kind.get("members", kind.get("parameters")) if "_" in thing["name"]}
 
 
-def of_c(described):
-    """The text, with what it says of C alone."""
-    return "\n".join(filter(None, [described["text"], described.get("in_c")]))
+def shown(described):
+    """The text of a constant without its details, and what it says of C alone."""
+    lines = described["text"].split("\n")
+    return "\n".join([*lines[:len(lines) - described.get("details", 0)], *filter(None, [described.get("in_c")])])
 
 
 # --- text -----------------------------------------------------------------------------------------
@@ -229,7 +230,7 @@ def constants(names, own):
         yield from [".PP", *prose(group["text"], own)]
         for constant in INTERFACE["constants"]:
             if constant["group"] == name:
-                yield from [".TP", f".B {constant['name']}", *prose("\n".join(paragraphs(of_c(constant))), own)]
+                yield from [".TP", f".B {constant['name']}", *prose(shown(constant), own)]
 
 
 def types(names, own):

@@ -77,28 +77,26 @@ extern "C" {
 /* --- a command ---------------------------------------------------------------- */
 
 /* A standard stream is one of these numbers, or a descriptor of the caller above 2, which stays
- * open in the caller. The library does not change O_NONBLOCK of the caller's streams: the flag
- * belongs to the open file, which the caller and the program share. */
+ * open in the caller with its O_NONBLOCK as it is. */
 enum aspawn_stream {
 	/* As ASPAWN_STREAM_INHERIT; a run and a job have other defaults. */
 	ASPAWN_STREAM_DEFAULT = 0,
 	ASPAWN_STREAM_NULL = -1, /* /dev/null */
 	/* a new pipe, whose other end is in_fd, out_fd or err_fd of the handle */
 	ASPAWN_STREAM_PIPE = -2,
-	/* For standard error only: the same as standard output. If an action opens a file as 1, add
-	 * ASPAWN_DUP2(1, 2) after it. */
+	/* For standard error only: the same as standard output.
+	 *
+	 * Details: if an action opens a file as 1, add ASPAWN_DUP2(1, 2) after it. */
 	ASPAWN_STREAM_STDOUT = -3,
 	ASPAWN_STREAM_INHERIT = -4, /* the caller's stream of the same number */
 	/* A new pseudoterminal (pty(7)), one for all streams with this number; its other end is
 	 * pty_fd of the handle. The child leads a new session, whose controlling terminal it is,
-	 * and is its foreground process group. So a shell can control jobs, Ctrl-C that the caller
-	 * writes is a signal to the foreground group, a program that asks for a password finds a
-	 * terminal, and ASPAWN_SETSID() or ASPAWN_SETPGID() fails with EPERM.
+	 * and is its foreground process group.
 	 *
-	 * The session is made before the first action, and the caller opens the terminal: the child
-	 * needs no /dev, and may change its root or user. But /dev/pts/N belongs to the caller's
-	 * user: programs that open their terminal by that name, as screen(1) does, cannot do so as
-	 * another user. */
+	 * Details: so job control, Ctrl-C and password prompts work, and ASPAWN_SETSID() or
+	 * ASPAWN_SETPGID() fails with EPERM. The caller opens the terminal: the child needs no
+	 * /dev, and may change its root or user. But /dev/pts/N belongs to the caller's user, so
+	 * that another user cannot open it by that name, as screen(1) does. */
 	ASPAWN_STREAM_PTY = -5
 };
 
@@ -106,120 +104,128 @@ enum aspawn_stream {
 enum aspawn_owner {
 	/* An ordinary child of the caller's process: it raises SIGCHLD, and wait(2) finds it. */
 	ASPAWN_OWNER_CALLER = 0,
-	/* A child of this library alone, for libraries in programs with other child watchers: it
-	 * raises no SIGCHLD, and no wait of the caller's process finds it, not even wait(-1), also
-	 * if SIGCHLD is ignored; only the library's do. A helper is its parent (aspawn(7)). Not with
-	 * ASPAWN_MEMORY_SUSPENDED. */
+	/* A child of this library alone, for programs with other child watchers: it raises no
+	 * SIGCHLD, and only the library's waits find it, also if SIGCHLD is ignored. A helper
+	 * is its parent (aspawn(7)). ASPAWN_MEMORY_SUSPENDED excludes this owner. */
 	ASPAWN_OWNER_PRIVATE = 1,
-	/* As ASPAWN_OWNER_PRIVATE, and all that descends from the child ends with it, whatever it
-	 * did with setsid(2), nohup(1) or double forks: at the program's end, at a time limit, when
-	 * the tree is killed, and with ASPAWN_COMMAND_DIES_WITH_CALLER at the caller's end. The
-	 * helper needs /proc of its pid namespace. aspawn(7), "Trees", says what escapes. */
+	/* As ASPAWN_OWNER_PRIVATE, and all that descends from the child ends with it, in spite of
+	 * setsid(2), nohup(1) and double forks. The tree ends at the program's end, at a time
+	 * limit, when it is killed, and with ASPAWN_COMMAND_DIES_WITH_CALLER at the caller's
+	 * end. aspawn(7), "Trees", says what the helper needs, and what escapes. */
 	ASPAWN_OWNER_TREE = 2
 };
 
 /* A child has one of these kinds of memory until its exec. */
 enum aspawn_memory {
-	/* The caller's memory; with a [copy] action the memory of a small program of the library.
-	 * The cost does not depend on the size of the caller's memory. */
+	/* The caller's memory, or with a [copy] action that of the image (aspawn(7)).
+	 *
+	 * Details: the cost does not depend on the size of the caller's memory. */
 	ASPAWN_MEMORY_SHARED = 0,
 	/* The caller's memory, with the calling thread suspended until the exec, as by vfork(2),
-	 * for debuggers, which otherwise remove breakpoints from the caller too. With a [copy]
-	 * action it is as ASPAWN_MEMORY_COPIED. A frozen control group suspends the caller too.
+	 * for debuggers, which otherwise remove breakpoints from the caller too. A [copy] action
+	 * copies the memory.
+	 *
+	 * Details: a frozen control group suspends the caller too.
 	 *
 	 * In C: Very long argv and envp are not copied, except with
 	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC. */
 	ASPAWN_MEMORY_SUSPENDED = 1,
 	/* A copy, as by fork(2) and at its cost, for valgrind(1), and for security monitors that
-	 * forbid programs without a file. What a function stores that runs in the child does not
-	 * reach the caller. */
+	 * forbid programs without a file.
+	 *
+	 * Details: what a function stores that runs in the child does not reach the caller. */
 	ASPAWN_MEMORY_COPIED = 2
 };
 
 /* A command has these flags: */
 enum aspawn_command_flags {
-	/* Make started_fd, for callers that poll for a successful exec. To poll for a failure,
-	 * ended_fd is enough, as a child that fails ends.
+	/* Make started_fd, for callers that poll for a successful exec. For a failure ended_fd is
+	 * enough.
 	 *
 	 * In C: aspawn_wait_started() needs no descriptor. */
 	ASPAWN_COMMAND_STARTED_FD = 1,
 	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
 	ASPAWN_COMMAND_SHELL_ON_ENOEXEC = 2,
 	/* Resolve a relative file, and relative entries of search_path, against the caller's
-	 * directory, not the one that the actions change to. After a change of the root the path of
-	 * the caller's directory is looked up below the new root. */
+	 * directory, not the one that the actions change to.
+	 *
+	 * Details: if they change the root, the path of the caller's directory is looked up
+	 * there. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
-	/* Make no pidfd: ended_fd is -1, and a wait with a timeout checks the child every 5
-	 * milliseconds. For callers that wait by pid, or may be out of descriptors. */
+	/* Make no pidfd, for callers that wait by pid or lack descriptors: ended_fd is -1, and a
+	 * wait with a timeout checks the child every 5 milliseconds. */
 	ASPAWN_COMMAND_NO_PIDFD = 8,
-	/* The caller's ends of all pipes and the terminal are O_NONBLOCK; the program's are
-	 * blocking. */
+	/* Set O_NONBLOCK of the caller's ends of all pipes and the terminal; the program's
+	 * block. */
 	ASPAWN_COMMAND_NONBLOCK = 16,
-	/* Kill the child (SIGKILL) when the caller's process ends, whichever thread started the
-	 * child. The caller's exec does not kill it; its descendants live on, except those of a
-	 * tree. The owner is ASPAWN_OWNER_PRIVATE, unless it is ASPAWN_OWNER_TREE.
+	/* Kill the child (SIGKILL) when the caller's process ends, but not at its exec. The child's
+	 * descendants live on, except those of a tree. The owner is ASPAWN_OWNER_PRIVATE, unless it
+	 * is ASPAWN_OWNER_TREE.
 	 *
 	 * In C: aspawn_release() does not kill it either. */
 	ASPAWN_COMMAND_DIES_WITH_CALLER = 32,
 	/* For ASPAWN_OWNER_TREE where /proc has no lists of children (CONFIG_PROC_CHILDREN): end
-	 * the child's process group instead, and the owner is ASPAWN_OWNER_PRIVATE. Without the flag
-	 * the command fails there with EOPNOTSUPP. The child leads a group, unless the command has
-	 * ASPAWN_SETSID() or ASPAWN_SETPGID().
+	 * the child's process group instead, with ASPAWN_OWNER_PRIVATE. Without the flag the
+	 * command fails there with EOPNOTSUPP.
+	 *
+	 * Details: the child leads a group, unless the command has ASPAWN_SETSID() or
+	 * ASPAWN_SETPGID().
 	 *
 	 * In C: The failure's step is ASPAWN_STEP_CLONE; ASPAWN_FACT_OWNER tells the owner. */
 	ASPAWN_COMMAND_TREE_OR_GROUP = 64,
 	/* Begin the program with the signal mask of the calling thread, and ignore all signals that
-	 * the caller ignores. Without this flag no signal is blocked, and SIGPIPE, SIGXFSZ,
-	 * SIGCHLD, SIGTERM, SIGALRM, SIGUSR1 and SIGUSR2, which servers ignore for themselves, have
-	 * their default actions. Other ignored signals stay ignored: nohup(1) and shells ignore
-	 * SIGHUP, SIGINT and SIGQUIT on purpose. */
+	 * the caller ignores. Otherwise no signal is blocked, and SIGPIPE, SIGXFSZ, SIGCHLD,
+	 * SIGTERM, SIGALRM, SIGUSR1 and SIGUSR2 have their default actions.
+	 *
+	 * Details: servers ignore these seven for themselves. Other ignored signals stay ignored:
+	 * nohup(1) and shells ignore SIGHUP, SIGINT and SIGQUIT on purpose. */
 	ASPAWN_COMMAND_INHERIT_SIGNALS = 128
 };
 
 /*
- * A program and how to start it. Zero the structure, and set size and argv (or file); zero is a
- * good default for the rest. All is copied, except the pool.
+ * Zero the structure, and set size and argv (or file); zero is a good default for the rest. All is
+ * copied, except the pool.
  */
 struct aspawn_command {
 	/* sizeof(struct aspawn_command) */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* a sum of enum aspawn_command_flags */
 
-	/* The program; NULL means argv[0]. The child searches for a name without a slash in
-	 * search_path. A relative path begins in the directory that the actions change to. */
+	/* The program; NULL means argv[0]. A name without a slash is searched for in search_path. A
+	 * relative path begins in the directory that the actions change to. */
 	const char *file;
 	char *const *argv; /* the arguments, which end with NULL; NULL means only file */
-	/* The environment, which ends with NULL, and which ASPAWN_SETENV() and the like change.
-	 * NULL means the caller's environ, which no other thread may change during the call;
-	 * without a libc it is empty. */
+	/* The environment, which ends with NULL. NULL means the caller's environ, which no other
+	 * thread may change during the call; without a libc it is empty. */
 	char *const *envp;
-	/* The directories to search for file, in the format of PATH; an empty one is the current
-	 * directory. NULL means PATH of the program's environment after the actions, or
-	 * "/bin:/usr/bin" without a PATH. */
+	/* Directories, in the format of PATH; an empty one is the current directory. NULL means
+	 * PATH of the program's environment after the actions, or "/bin:/usr/bin" without a
+	 * PATH. */
 	const char *search_path;
 
-	/* What the child does before the exec, in this order: aspawn_action(3). */
+	/* What the child does before the exec: aspawn_action(3). */
 	const struct aspawn_action *actions;
 	size_t action_count;
 
 	/* Memory for the child; NULL means a new mapping, at the cost of some system calls. */
 	struct aspawn_pool *pool;
 
-	/* An enum aspawn_stream, or a descriptor above 2. The actions may replace the streams,
-	 * which are made before. 1 for std_out and 2 for std_err are ASPAWN_STREAM_INHERIT; any
-	 * other use of 1 and 2 is -EINVAL. */
+	/* An enum aspawn_stream, or a descriptor above 2. 1 for std_out and 2 for std_err are
+	 * ASPAWN_STREAM_INHERIT.
+	 *
+	 * Details: the streams are made before the actions, which may replace them. */
 	int std_in, std_out, std_err;
 	int owner;  /* an enum aspawn_owner */
 	int memory; /* an enum aspawn_memory */
-	/* The size of the terminal of ASPAWN_STREAM_PTY, in characters, at most 65535; 0 means 24
-	 * rows and 80 columns. */
+	/* The size of a terminal, in characters, at most 65535; 0 means 24 rows and 80 columns. */
 	unsigned pty_rows, pty_columns;
 
-	/* The signal that a time limit, a cancellation and the end of a tree send first. 0 is
-	 * SIGTERM; SIGKILL and SIGSTOP are -EINVAL. The program begins with the default action for
-	 * this signal, and does not block it, even with ASPAWN_COMMAND_INHERIT_SIGNALS: nohup(1)
-	 * and a shell's & ignore SIGINT and SIGQUIT, which would then end nothing. SIGCONT follows
-	 * to the same processes, so that a stopped program gets the signal too. */
+	/* The signal that a time limit, a cancellation and the end of a tree send first, with a
+	 * SIGCONT for stopped programs. 0 is SIGTERM; SIGKILL and SIGSTOP are invalid.
+	 *
+	 * Details: the program begins with the default action for this signal, and does not block
+	 * it, even with ASPAWN_COMMAND_INHERIT_SIGNALS: nohup(1) and a shell's & ignore SIGINT and
+	 * SIGQUIT, which would then end nothing. */
 	int stop_signal;
 	int reserved; /* 0 */
 };
@@ -480,25 +486,25 @@ PSYS_API const char *aspawn_outcome_name(int outcome);
 
 /*
  * Stores in to the path of the file that the command would execute, and starts nothing. The path is
- * absolute, or relative to the caller's directory; it is empty after an error of the search.
- *
- * The search follows search_path or PATH, and what the actions change of PATH and of the directory.
- * It looks at permissions, at the type of the file, and at the interpreters of a script that the
- * caller may read, but not at the format of the file. Before Linux 5.8 the permissions are those of
- * the caller's real user and group, as for access(2).
+ * absolute, or relative to the caller's directory, or empty after an error of the search.
  *
  * size     The bytes of to, at least 4096 (PATH_MAX).
- * action   Gets how certain the answer is, also if the search fails; may be NULL.
- *          ASPAWN_STEP_NONE: the child finds the same, if the actions succeed and no file changes
- *          meanwhile. Otherwise it is the index of the first action that may change the answer: one
- *          that changes users, capabilities, roots, mounts or namespaces, or that restricts the
- *          child; ASPAWN_FCHDIR, ASPAWN_WRITE, ASPAWN_CALL, ASPAWN_SYSCALL and its short forms; an
- *          ASPAWN_CHDIR that may fail.
+ * action   Gets ASPAWN_STEP_NONE if the child finds the same, unless an action fails or a file
+ *          changes meanwhile; otherwise the index of the first action that may change the answer.
+ *          It may be NULL.
  *
- *   -ENOENT  no file has the name, or an interpreter is missing
- *   -EACCES  the caller may not execute the file or an interpreter, or it is no regular file
- *   -ELOOP   there are too many symbolic links, or more than five interpreters
- *   -ENAMETOOLONG  the name or the path is too long
+ * Details: the search follows what the actions change of PATH and of the directory. It looks at
+ * permissions, at the type of the file, and at the interpreters of a script that the caller may
+ * read, but not at the format of the file. Before Linux 5.8 the permissions are those of the
+ * caller's real user and group, as for access(2).
+ *
+ * Details: actions may change the answer if they change users, capabilities, roots, mounts or
+ * namespaces, or restrict the child; ASPAWN_FCHDIR, ASPAWN_WRITE, ASPAWN_CALL, ASPAWN_SYSCALL and
+ * its short forms; and an ASPAWN_CHDIR that may fail. *action is stored also if the search fails.
+ *
+ *   -ENOENT, -EACCES, -ELOOP, -ENAMETOOLONG  the file or an interpreter is missing; the caller may
+ *            not execute it, or it is no regular file; there are too many symbolic links, or more
+ *            than five interpreters; the name or the path is too long
  *   -ERANGE  to is NULL, or size is less than 4096
  *   -EINVAL, -E2BIG, -EOPNOTSUPP  the command is invalid, as for aspawn_start()
  *
@@ -510,37 +516,38 @@ PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
 /* --- start: a child and its handle --------------------------------------------------- */
 
 /*
- * The handle of a child, from aspawn_start() to aspawn_wait(). It may be moved between two calls,
- * if only one copy is used; it points only to the pool. A handle of zeros is no child, and
- * aspawn_release() does nothing with it. It has 128 bytes on every architecture. All descriptors
- * are CLOEXEC; in_fd, out_fd, err_fd and pty_fd are above 2, or -1 if there is none.
+ * A handle may be moved between two calls, if only one copy is used. A handle of zeros is no child.
+ * All descriptors are CLOEXEC, and -1 if there is none.
  *
  * Call aspawn_wait(), aspawn_communicate() or aspawn_release() for every child, also if its program
- * was never executed. After aspawn_release(), waitpid(2) has to reap the child unless it is
- * private. Otherwise a zombie is left, or memory.
+ * was never executed: otherwise a zombie is left, or memory. They close ended_fd and started_fd,
+ * and store -1. Before the call remove them from epoll(7), which reports a descriptor until its
+ * last copy is closed: a child before its exec may hold one.
  *
- * aspawn_wait(), aspawn_communicate() and aspawn_release() close ended_fd and started_fd, and store
- * -1. Before the call remove them from epoll(7) or the array of poll(2): epoll reports a descriptor
- * until its last copy is closed, and a child before its exec may hold one.
+ * Details: a handle points only to the pool, and has 128 bytes on every architecture. in_fd,
+ * out_fd, err_fd and pty_fd are above 2. aspawn_release() does nothing with a handle of zeros.
  */
 struct aspawn_child {
 	/* Readable when the child has ended. It is for poll(2) only, as it may be a helper's. Then
 	 * call aspawn_ended(). If that returns 0, somebody has killed the helper: stop polling, and
-	 * call aspawn_ended() from a timer. Do so too if ended_fd is -1: not requested, or not
-	 * supported (before Linux 5.2; on 5.2 poll(2) always finds it readable). */
+	 * call aspawn_ended() from a timer. Do so too if ended_fd is -1.
+	 *
+	 * Details: it is -1 if not requested, or not supported (before Linux 5.2). On Linux 5.2 it
+	 * is always readable. */
 	int ended_fd;
-	/* -1 without ASPAWN_COMMAND_STARTED_FD. It becomes readable, or hangs up, when the exec may
-	 * have happened. Do not read from it: call aspawn_wait_started() with timeout 0, and poll
-	 * on after -ETIMEDOUT. Call that also when ended_fd is readable, as a process that another
-	 * thread forked meanwhile delays the hang-up. */
+	/* Readable, or hung up, when the exec may have happened. Do not read from it: call
+	 * aspawn_wait_started() with timeout 0, and poll on after -ETIMEDOUT. Call it also when
+	 * ended_fd is readable.
+	 *
+	 * Details: a process that another thread forked meanwhile delays the hang-up. started_fd is
+	 * -1 without ASPAWN_COMMAND_STARTED_FD. */
 	int started_fd;
-	/* The caller's ends of the pipes. The caller writes to in_fd, reads from the others, and
-	 * closes all, unless aspawn_communicate() does. */
+	/* The caller's ends of the pipes, which the caller closes, unless aspawn_communicate()
+	 * does. */
 	int in_fd, out_fd, err_fd;
-	/* The caller's end of the terminal. The caller writes input to it, reads output until
-	 * read(2) fails with EIO since no process has the terminal any more, and closes it as the
-	 * pipes. If its last copy is closed before the program ends, the leader of the session and
-	 * the foreground process group get SIGHUP. */
+	/* The caller's end of the terminal, which the caller closes as the pipes. read(2) fails
+	 * with EIO when no process has the terminal any more. If the last copy is closed before the
+	 * program ends, the leader of the session and the foreground process group get SIGHUP. */
 	int pty_fd;
 	unsigned char own[104] __attribute__((aligned(8))); /* internal */
 };
@@ -548,44 +555,40 @@ struct aspawn_child {
 PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
 
 /*
- * Starts a command, and returns when the child exists. The child then performs the actions and
- * executes the program, while the caller goes on. What fails in the child is an error of
+ * Starts a command, and returns when the child exists. What fails in the child is an error of
  * aspawn_wait_started().
  *
  * The call takes some microseconds, with these exceptions:
  * - With ASPAWN_ONLY_BELOW, or ASPAWN_CLOSEFROM and more than 1024 descriptors, it waits for the
  *   child's own descriptor table: milliseconds if no processor is idle.
- * - With ASPAWN_MEMORY_COPIED, and with a [copy] action that the image cannot perform (aspawn(7)),
- *   it takes as long as fork(2).
+ * - If memory is copied (aspawn(7)), it takes as long as fork(2).
  * - With ASPAWN_MEMORY_SUSPENDED, in user-mode emulators, and with a [copy] action where no helper
- *   is possible (aspawn(7)), it waits for the exec. If the child is stopped before, only SIGKILL
- *   ends this wait.
+ *   is possible, it waits for the exec. If the child is stopped before, only SIGKILL ends this
+ *   wait.
  *
  * child    Gets the handle; may be uninitialized before.
  *
- *   -EINVAL     child or command is NULL; file and argv[0] are NULL; actions is NULL, and
- *               action_count is not 0; a stream has an invalid number, or one other than std_err is
- *               ASPAWN_STREAM_STDOUT; a private child or a tree has ASPAWN_MEMORY_SUSPENDED;
- *               ASPAWN_COMMAND_TREE_OR_GROUP is set without a tree; stop_signal is SIGKILL, SIGSTOP
- *               or no signal; another member has an invalid value; an action is invalid
- *   -E2BIG      there are unknown members that are not 0, or more than ten million actions; an
- *               action's array has more than a million bytes
- *   -ENOMEM     there is no memory for the child or its stack (mmap(2))
- *   -EMFILE, -ENFILE  there is no descriptor for the pidfd, or for a pipe or terminal, which needs
- *               two during the call
+ *   -EINVAL     child or command is NULL; file and argv[0] are NULL; a member or an action is
+ *               invalid
+ *   -E2BIG      there are unknown members that are not 0
+ *   -ENOMEM, -EOVERFLOW  there is no memory for the child or its stack (mmap(2)), or the sizes are
+ *               more than an address can hold
+ *   -EMFILE, -ENFILE  there is no descriptor for the pidfd, a pipe or a terminal
  *   -EAGAIN     RLIMIT_NPROC or the system's limits are reached (clone(2)); or another thread
  *               changed the command, or the environment, during the call
  *   -EOPNOTSUPP  no process can share the memory (user-mode emulators), which a private child or a
  *               tree needs; an ASPAWN_SYSCALL makes a call that cannot be an action, such as
- *               execve(2): then the failure has the number of the call
- *   -EOVERFLOW  the sum of the sizes is more than an address can hold
- *   -ENOENT, -ENODEV  there can be no terminal without /dev/ptmx, or without /dev/pts beside it
- *   -ENOSPC     there are as many terminals as /proc/sys/kernel/pty/max allows
- *   -ENOTTY     there is no terminal of this kind, before Linux 4.13
+ *               execve(2)
+ *   -ENOENT, -ENODEV, -ENOSPC, -ENOTTY  there can be no terminal: /dev/ptmx, or /dev/pts beside it,
+ *               is missing, /proc/sys/kernel/pty/max is reached, or Linux is older than 4.13
  *
  * Other errors are those of clone(2), and for a terminal of open(2). After an error there is no
  * child and no open descriptor. After -EINVAL, -E2BIG and -EOPNOTSUPP, or if there can be no
  * terminal, aspawn_wait_started() says what is invalid.
+ *
+ * Details: more than ten million actions, or more than a million bytes in an action's array, are
+ * -E2BIG too. The failure of -EOPNOTSUPP has the number of the system call. A pipe or terminal
+ * needs two descriptors during the call.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
 					  const struct aspawn_command *command);
@@ -679,8 +682,8 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
 /*
- * Sets the size of the terminal of ASPAWN_STREAM_PTY, in characters, also after the program's end.
- * If the size changes, the foreground process group gets SIGWINCH (ioctl_tty(2), TIOCSWINSZ).
+ * Sets the size of the terminal, in characters, also after the program's end. If the size changes,
+ * the foreground process group gets SIGWINCH (ioctl_tty(2), TIOCSWINSZ).
  *   -EINVAL  child is NULL or has no terminal; rows or columns is more than 65535
  *   -EBADF   pty_fd is closed, or -1
  */
@@ -807,29 +810,31 @@ PSYS_API PSYS_MUST_CHECK int aspawn_oom_kills(int cgroup_fd);
 
 /* --- what happened: for diagnosis and tests --------------------------------------------- */
 
-/* aspawn_describe() knows these facts. The mode is an enum aspawn_clone_mode, the owner, the helper,
- * the reason and the outcome are the enumerations of these names. */
+/* aspawn_describe() knows these facts. The mode is an enum aspawn_clone_mode; the owner, the
+ * helper, the reason and the outcome are the enumerations of these names. */
 enum aspawn_fact {
 	ASPAWN_FACT_PID = 1,    /* the child's number; 0 if not known yet, or waited for */
 	ASPAWN_FACT_MODE = 2,   /* how it was cloned */
 	ASPAWN_FACT_OWNER = 3,  /* whose child it is */
 	ASPAWN_FACT_HELPER = 4, /* what its helper is */
 	ASPAWN_FACT_REASON = 5, /* why memory was copied */
-	/* how many processes of a tree survive, when a wait has failed with ENOTEMPTY */
+	/* how many processes of a tree survive, after ENOTEMPTY of a wait */
 	ASPAWN_FACT_SURVIVORS = 6,
-	/* why it ended; ASPAWN_OUTCOME_NONE until it has been waited for */
+	/* why it ended; ASPAWN_OUTCOME_NONE before the wait */
 	ASPAWN_FACT_OUTCOME = 7
 };
 
 /* A child is cloned by the first method that the kernel and seccomp filters allow: */
 enum aspawn_clone_mode {
 	ASPAWN_MODE_NONE = 0,   /* a helper has not cloned it yet */
-	ASPAWN_MODE_CLONE3 = 1, /* by clone3; the kernel reset the handlers */
+	ASPAWN_MODE_CLONE3 = 1, /* by clone3 (Linux 5.5); the kernel reset the handlers */
 	ASPAWN_MODE_CLONE = 2,  /* by clone; the child reset the handlers */
 	/* CLONE_VFORK: the caller was suspended, by ASPAWN_MEMORY_SUSPENDED or as a fallback; or
 	 * the helper of a child that begins in a control group */
 	ASPAWN_MODE_VFORK = 3,
-	ASPAWN_MODE_FORK = 4, /* memory was copied */
+	/* Memory was copied: also in user-mode emulators, and before Linux 5.19 if children go to
+	 * another time namespace. */
+	ASPAWN_MODE_FORK = 4,
 	ASPAWN_MODE_IMAGE = 5 /* the child executed the image first, for a [copy] action */
 };
 
@@ -856,8 +861,10 @@ enum aspawn_reason {
 /*
  * Returns a fact about a child, for diagnosis and tests, and never waits. Of a child that has a
  * helper the number, the mode and the reason may be 0 until aspawn_pid() or aspawn_wait_started()
- * has returned 0 or more. After aspawn_wait() the number is 0; the other facts stay. Later versions
- * may have more facts.
+ * has returned 0 or more.
+ *
+ * Details: after aspawn_wait() the number is 0; the other facts stay. Later versions may have more
+ * facts.
  *   -EINVAL  child is NULL, or was never started; the fact is unknown
  */
 PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);
