@@ -336,28 +336,34 @@ enum aspawn_outcome {
 	/* The library ended the program because a sink returned a negative number, the job was
 	 * cancelled, or the tree was killed while the program ran. */
 	ASPAWN_OUTCOME_CANCELLED = 5,
-	/* The program was executed, and nobody knows how it ended. A run fails with ECHILD, EPERM or
-	 * EOWNERDEAD. Of a job somebody has killed the server or the tree's helper, or, in a local
-	 * queue, another wait has reaped the program. */
+	/* The program was executed, and nobody knows how it ended.
+	 *
+	 * Details: a run fails with ECHILD, EPERM or EOWNERDEAD. Of a job somebody has killed the
+	 * server or the tree's helper, or, in a local queue, another wait has reaped the
+	 * program. */
 	ASPAWN_OUTCOME_LOST = 6,
 	/* The OOM killer ended the program in the control group of its ASPAWN_NEW_CGROUP; of a run
-	 * also in the one of its ASPAWN_JOIN_CGROUP, which must be the program's own: otherwise the
-	 * OOM killer may have ended a neighbour, and somebody else the program. If the OOM killer
-	 * ended only what the program had started, only the group's memory.events says so.
+	 * also in the one of its ASPAWN_JOIN_CGROUP, which must be the program's own.
+	 *
+	 * Details: in a group of others the OOM killer may have ended a neighbour, and somebody
+	 * else the program. If the OOM killer ended only what the program had started, only the
+	 * group's memory.events says so.
 	 *
 	 * In C: aspawn_oom_kills() reads memory.events. */
 	ASPAWN_OUTCOME_OUT_OF_MEMORY = 7
 };
 
-/* A run has these flags. No two flags of commands, runs, queues and jobs are the same number: a
- * flag in the wrong place is -EINVAL. */
+/* A run has these flags, whose numbers no other flags have: a flag in the wrong place is
+ * -EINVAL. */
 enum aspawn_io_flags {
 	/* Send the signals that end the program to its whole process group, since killing a shell
-	 * does not kill the commands that it started. When the program has ended after a signal,
-	 * the rest of the group gets SIGKILL; a program that ends by itself leaves its group
-	 * running. The run makes the program the leader of a group, unless the command has
-	 * ASPAWN_SETSID() or ASPAWN_SETPGID(). A program in its own group cannot read from a
-	 * terminal, and does not get its Ctrl-C. */
+	 * does not kill its commands. When the program has ended after a signal, the rest of the
+	 * group gets SIGKILL. A program in its own group cannot read from a terminal, and does not
+	 * get its Ctrl-C.
+	 *
+	 * Details: a program that ends by itself leaves its group running. The run makes the
+	 * program the leader of a group, unless the command has ASPAWN_SETSID() or
+	 * ASPAWN_SETPGID(). */
 	ASPAWN_IO_KILL_GROUP = 256,
 	/* Read and drop output that does not fit in a buffer, and do not end the program. */
 	ASPAWN_IO_DROP_EXCESS = 512
@@ -366,119 +372,124 @@ enum aspawn_io_flags {
 /* For grace_ms: SIGKILL at once, without the command's stop_signal. */
 enum { ASPAWN_GRACE_NONE = -1 };
 
-/* The structure has the input, the outputs, the limits and the results of a run. Zero it, and set
- * size. */
+/* Zero the structure, and set size. Each run sets all results, which begin with outcome.
+ *
+ * Details: it sets none if size is too small. */
 struct aspawn_io {
 	/* sizeof(struct aspawn_io) */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* a sum of enum aspawn_io_flags */
 
-	/* The library writes these bytes to standard input, and then closes it. What the program
-	 * does not read is dropped, and no SIGPIPE reaches the caller. NULL means no input.
+	/* The library writes these bytes to standard input, and then closes it. NULL means no
+	 * input. A terminal gets them as if somebody had typed them, and then Ctrl-D.
 	 *
-	 * A terminal gets the input as if somebody had typed it, and then Ctrl-D. So the terminal
-	 * echoes it to the output, a Ctrl-C in it is a signal, and the kernel drops what is beyond
-	 * the 4095th byte of a line, and perhaps parts of the echo, but not of the input. A program
-	 * in raw mode, such as an editor, gets later input unmodified. Without input a program that
-	 * reads from the terminal gets the end of file. If only std_in is a terminal, nobody reads
-	 * what the program writes to /dev/tty: the program blocks when the terminal is full. */
+	 * Details: what the program does not read is dropped, and no SIGPIPE reaches the caller.
+	 *
+	 * Details: a terminal echoes the input to the output, a Ctrl-C in it is a signal, and the
+	 * kernel drops what is beyond the 4095th byte of a line, and perhaps parts of the echo, but
+	 * not of the input. A program in raw mode, such as an editor, gets later input unmodified.
+	 * Without input a program that reads from the terminal gets the end of file. If only std_in
+	 * is a terminal, nobody reads what the program writes to /dev/tty: the program blocks when
+	 * the terminal is full. */
 	const void *input;
 	size_t input_size;
 
 	/* Buffers for standard output and standard error. Each gets at most its size - 1 bytes, and
-	 * always a NUL, also if the call fails. More output ends the program (-ENOBUFS). Size 0
-	 * means no buffer. */
+	 * always a NUL, also if the call fails. More output ends the program. Size 0 means no
+	 * buffer. */
 	void *out, *err;
 	size_t out_size, err_size;
 	/* This function gets output of any length: standard output unless it has a buffer, and
-	 * standard error if std_err is ASPAWN_STREAM_PIPE and has no buffer. Output of a terminal
-	 * is standard error only if std_out is something else; it has "\r\n" where the program
-	 * wrote "\n". stream is 1 or 2, count is from 1 to 4096, and bytes is valid during the
-	 * call.
+	 * standard error if std_err is ASPAWN_STREAM_PIPE and has no buffer. stream is 1 or 2,
+	 * count is from 1 to 4096, and bytes is valid during the call. A negative number that it
+	 * returns ends the program, and is what the run returns. It must not leave by longjmp(3) or
+	 * an exception. With NULL such output of a pipe is dropped.
 	 *
-	 * A negative number that the function returns ends the program, and is what the run
-	 * returns; outcome distinguishes it from other errors. Then the function is not called
-	 * again. It runs on the calling thread, may use malloc(3) and stdio(3), and must not leave
-	 * by longjmp(3) or an exception. With NULL the output of a pipe without a buffer is read
-	 * and dropped. */
+	 * Details: outcome distinguishes the function's number from other errors. After it the
+	 * function is not called again. It runs on the calling thread, and may use malloc(3) and
+	 * stdio(3). Output of a terminal is standard error only if std_out is something else; it
+	 * has "\r\n" where the program wrote "\n". */
 	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
 	void *arg; /* the first argument of sink */
 
-	/* The time from the call to the command's stop_signal, which also follows a full buffer and
-	 * a negative number of the sink. The signal goes to the program, with ASPAWN_IO_KILL_GROUP
-	 * to its group, and with ASPAWN_OWNER_TREE to all of the tree. What else the program has
-	 * started runs on. 0 means no limit. */
+	/* The time from the call to the command's stop_signal, which goes to the program, with
+	 * ASPAWN_IO_KILL_GROUP to its group, and with ASPAWN_OWNER_TREE to all of the tree. 0 means
+	 * no limit.
+	 *
+	 * Details: the signal also follows a full buffer and a negative number of the sink. What
+	 * else the program has started runs on. */
 	int64_t time_limit_ms __attribute__((aligned(8)));
-	/* The time from the stop_signal to SIGKILL. It is also the time after the program's end in
-	 * which output is still read if another process holds the pipe; later output is lost. 0
-	 * means one second; with ASPAWN_GRACE_NONE SIGKILL is sent at once. */
+	/* The time from the stop_signal to SIGKILL, and from the program's end to the end of output
+	 * if another process holds the pipe. 0 means one second; with ASPAWN_GRACE_NONE SIGKILL is
+	 * sent at once. */
 	int64_t grace_ms __attribute__((aligned(8)));
 
-	/* A result, an enum aspawn_outcome. Each call sets all results, unless size is too
-	 * small. */
+	/* An enum aspawn_outcome. */
 	int outcome;
 	/* As wait(2) stores it, also if the program was not executed; -1 if there is none.
-	 * WCOREDUMP() tells if core was dumped; the kernel does not record why it was not. */
+	 *
+	 * Details: WCOREDUMP() tells if core was dumped; the kernel does not record why it was
+	 * not. */
 	int status;
 	size_t out_length, err_length; /* bytes in the buffers, without the NUL */
-	/* Bytes that the program wrote, including those that a sink got or that were dropped. */
+	/* All bytes that the program wrote. */
 	uint64_t out_total __attribute__((aligned(8)));
 	uint64_t err_total __attribute__((aligned(8)));
-	/* Why the program was not executed; after -EINVAL and -E2BIG the invalid member. Otherwise
-	 * the error is 0. */
+	/* Why the program was not executed, or which member is invalid. Otherwise the error is
+	 * 0. */
 	struct aspawn_failure failure;
 	struct psys_rusage usage; /* as aspawn_wait() stores it */
-	/* The most bytes of memory that the cgroup of an ASPAWN_NEW_CGROUP had at a time, with page
-	 * cache and memory of the kernel. 0 means not known: there is no such cgroup, or no
-	 * memory.peak in it (Linux 5.19, memory controller). */
+	/* The most bytes that the cgroup of an ASPAWN_NEW_CGROUP had at a time; 0 if not known.
+	 *
+	 * Details: page cache and memory of the kernel count. It is not known if there is no such
+	 * cgroup, or no memory.peak in it (Linux 5.19, memory controller). */
 	uint64_t memory_peak __attribute__((aligned(8)));
-	/* Output that was given up when the grace had passed, since another process still held the
-	 * pipe: the sum of 1 for standard output and 2 for standard error. */
+	/* Output that was lost when the grace had passed: the sum of 1 for standard output and 2
+	 * for standard error. */
 	int cut;
 	int survivor; /* the number of a program that could not be ended (-EPERM), or 0 */
 };
 
 /*
  * Starts a command, feeds it, collects its output, ends it after a time limit, and waits for it.
- * The call blocks the calling thread, and makes no other. When it returns, the terminal is closed,
- * so that the terminal's foreground gets SIGHUP, and nothing is left to be released.
+ * The call blocks the calling thread, and makes no other. It leaves nothing to be released.
  *
  * The call lasts at most time_limit_ms and twice grace_ms, plus the time of the sink, and of the
- * kernel to end a killed process; plus ten seconds if the program may not be killed.
+ * kernel to end a killed process. If the program may not be killed, ten seconds are added.
  *
  * command  As for aspawn_start(). A stream that is ASPAWN_STREAM_DEFAULT becomes a pipe for input
  *          or a buffer, and standard output for the sink. Otherwise standard input is /dev/null,
  *          and the others are the caller's.
  *
- * Returns 0 if the program was executed and has ended: io->status shows if it succeeded. If the
- * sink has ended the program, the sink's negative number is returned.
+ * Details: the return closes the terminal, so that the terminal's foreground gets SIGHUP.
+ *
+ * Returns 0 if the program was executed and has ended, or the negative number of a sink that has
+ * ended it.
  *   -ECANCELED  the program was never executed: io->failure says why
- *   -ETIMEDOUT  the library ended the program after time_limit_ms
- *   -ENOBUFS    the library ended the program because a buffer was full
- *   -EPERM      the program runs as another user, whom the caller may not signal, and has not
- *               ended within ten seconds after SIGKILL: it runs on, as io->survivor. The caller has
- *               to reap it by wait(2), unless it is private
- *   -ECHILD     as for aspawn_wait(); the output is complete
- *   -ENOTEMPTY, -EOWNERDEAD  as for aspawn_wait(); -ENOTEMPTY comes before -ETIMEDOUT and the like,
- *               which io->outcome tells
- *   -EINVAL, -E2BIG  io is NULL; a member is invalid, and is the subject of io->failure; input or a
- *               buffer is NULL, and its size is not 0, or command sends its stream elsewhere
+ *   -ETIMEDOUT, -ENOBUFS  the library ended the program after time_limit_ms, or because a buffer
+ *               was full
+ *   -EPERM      the program runs as another user, whom the caller may not signal, and has not ended
+ *               within ten seconds after SIGKILL: it runs on, as io->survivor. The caller has to
+ *               reap it by wait(2), unless it is private
+ *   -ECHILD, -ENOTEMPTY, -EOWNERDEAD  as for aspawn_wait(). With -ECHILD the output is complete;
+ *               -ENOTEMPTY comes before -ETIMEDOUT and the like, which io->outcome tells
+ *   -EINVAL, -E2BIG  io is NULL; a member, the subject of io->failure, is invalid, or command sends
+ *               its stream elsewhere
  *
  * Other errors are those of aspawn_start(), and in a sandbox of ppoll(2) and waitid(2).
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io);
 
 /*
- * Formats what aspawn_run() or aspawn_communicate() has stored in *io and returned as result:
+ * Formats *io and what its run has returned, as aspawn_failure_text() does, in at most 319 bytes:
  * exit 3, or timed out, killed by SIGTERM, or not started: search "unmae": ENOENT, or EMFILE. The
- * text has at most 319 bytes, and is stored as by aspawn_failure_text(). It is empty if io is NULL.
+ * text is empty if io is NULL.
  */
 PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io);
 
 /*
- * Returns the name of an outcome, such as "timed_out" for ASPAWN_OUTCOME_TIMED_OUT: a constant
- * string for programs to compare, which does not change in later versions. It is empty, never NULL,
- * if the number is not an outcome.
+ * Returns the name of an outcome, such as "timed_out" for ASPAWN_OUTCOME_TIMED_OUT, which does not
+ * change in later versions. It is empty, never NULL, if the number is not an outcome.
  */
 PSYS_API const char *aspawn_outcome_name(int outcome);
 
@@ -665,12 +676,10 @@ PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_ru
 PSYS_API int aspawn_ended(struct aspawn_child *child);
 
 /*
- * Does what aspawn_run() does after the start, with the pipes and the terminal of the handle. Each
- * output without a buffer goes to the sink. A caller that has closed a pipe, or keeps it, stores -1
- * in the handle before. On return in_fd, out_fd, err_fd and pty_fd are closed and -1, and there is
- * no child any more; a failure kills the child first.
- *
- * Returns what aspawn_run() does.
+ * Does, and returns, what aspawn_run() does after the start, with the pipes and the terminal of the
+ * handle. Each output without a buffer goes to the sink. A caller that has closed a pipe, or keeps
+ * it, stores -1 in the handle before. On return in_fd, out_fd, err_fd and pty_fd are closed and -1,
+ * and there is no child any more; a failure kills the child first.
  *   -EPERM   the program runs as another user, whom the caller may not signal. The call does not
  *            wait for its end, and the handle is valid: aspawn_wait() reaps the child later
  *   -EINVAL  io is invalid; child is NULL or no child, or was waited for; there is input, or a
