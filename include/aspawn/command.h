@@ -253,72 +253,74 @@ struct aspawn_command {
 
 /* --- what failed ------------------------------------------------------------------ */
 
-/* Where a command failed: step is the index of an action, from 0, or one of these numbers. */
+/* The steps other than actions are: */
 enum aspawn_step {
 	ASPAWN_STEP_NONE = -1, /* Nothing failed, or the step is not known. */
-	/* The child could not copy the descriptors, for ASPAWN_ONLY_BELOW. */
+	/* The child could not copy the descriptors (ASPAWN_ONLY_BELOW). */
 	ASPAWN_STEP_DESCRIPTORS = -2,
 	/* A standard stream failed, or the process group of ASPAWN_IO_KILL_GROUP or
-	 * ASPAWN_COMMAND_TREE_OR_GROUP. With the subject "/dev/ptmx" the start itself has failed:
-	 * it could not make the terminal. */
+	 * ASPAWN_COMMAND_TREE_OR_GROUP.
+	 *
+	 * Details: with the subject "/dev/ptmx" the start could not make the terminal. */
 	ASPAWN_STEP_STREAMS = -3,
 	ASPAWN_STEP_SEARCH = -4, /* The file was not found in the search path. */
-	/* execve(2) failed. ENOENT: there is no such file. EACCES: the file may not be executed,
-	 * or a script's interpreter may not. ENOEXEC: the file is no program, and has no "#!"
-	 * (ASPAWN_COMMAND_SHELL_ON_ENOEXEC). After a search the subject is the name. */
-	ASPAWN_STEP_EXEC = -5,
-	/* The file exists, but not its interpreter. The first line of a script names the
-	 * interpreter, and is the subject; or the ELF header names it. */
-	ASPAWN_STEP_INTERPRETER = -6,
-	/* A member is invalid, and is the subject: "std_in", "io.out", "job.priority". An invalid
-	 * action has its index instead.
+	/* execve(2) failed. EACCES: the file, or a script's interpreter, may not be executed.
+	 * ENOEXEC: the file is no program, and has no "#!" (ASPAWN_COMMAND_SHELL_ON_ENOEXEC).
 	 *
-	 * In C: With "size" the size was usually not set. */
+	 * Details: after a search the subject is the name. */
+	ASPAWN_STEP_EXEC = -5,
+	/* The file exists, but the interpreter that its ELF header or first line names does not. A
+	 * first line is the subject. */
+	ASPAWN_STEP_INTERPRETER = -6,
+	/* A member is invalid, and is the subject: "std_in", "io.out", "job.priority"; "size" was
+	 * usually not set. An invalid action has its index instead. */
 	ASPAWN_STEP_ARGUMENT = -7,
-	/* A helper could not clone the child, by clone(2); where the caller itself clones, the start
-	 * fails with the error. ECHILD: a signal killed the helper before. EOPNOTSUPP: a tree needs
-	 * /proc of its own pid namespace, with lists of children. */
+	/* A helper could not clone the child (clone(2)). ECHILD: a signal killed the helper
+	 * before. EOPNOTSUPP: a tree needs /proc of its own pid namespace, with lists of children.
+	 *
+	 * Details: the start itself fails with an error of the caller's own clone. */
 	ASPAWN_STEP_CLONE = -8
 };
 
-/* What failed. The structure has 128 bytes on every architecture, and contains no pointer. */
+/* This says what failed, in 128 bytes on every architecture, without a pointer. */
 struct aspawn_failure {
-	int step; /* The index of the action, or an enum aspawn_step. */
-	/* A negative error number; 0: nothing failed. -ECHILD: a signal killed the child at this
-	 * step. */
+	int step; /* The index of the action, from 0, or an enum aspawn_step. */
+	/* A negative error number; 0: nothing failed. -ECHILD: a signal killed the child here. */
 	int error;
 	uint32_t kind;     /* The action's enum aspawn_action_kind; 0 for the other steps. */
 	uint32_t reserved; /* 0 */
-	/* The path, name or number that failed, or the end of a longer one, with a NUL; empty if
-	 * there is none. A repeated aspawn_wait_started(), or one after a wait, stores only the
-	 * last 39 bytes. */
+	/* The path, name or number that failed, or the end of a longer one, with a NUL; otherwise
+	 * empty.
+	 *
+	 * Details: a repeated aspawn_wait_started(), or one after a wait, stores only the last 39
+	 * bytes. */
 	char subject[112];
 };
 
 PSYS_ASSERT(aspawn_failure_has_128_bytes, sizeof(struct aspawn_failure) == 128);
 
 /*
- * Returns the name of the action or step that failed, a constant string for programs to compare,
- * which does not change in later versions: "chdir", "rlimit"; "descriptors", "streams", "search",
- * "exec", "interpreter", "argument", "clone". An ASPAWN_SYSCALL has the name of its call if that
- * call has an action, such as "prctl"; otherwise the name is "syscall". The name is empty, never
- * NULL, if failure is NULL, its error is 0, or the step or the action's kind is not known.
+ * Returns the name of the action or step that failed, such as "chdir" or "exec", or "". No later
+ * version changes a name.
+ *
+ * Details: a step has the name of its constant, in lower case. An ASPAWN_SYSCALL has the name of
+ * the action for its call, such as "prctl", or "syscall". The name is empty, never NULL, if failure
+ * is NULL, its error is 0, or the step or the action's kind is not known.
  */
 PSYS_API const char *aspawn_failure_name(const struct aspawn_failure *failure);
 
 /*
- * Formats a failure for people: action 2, chdir "/srv/checks": ENOENT, or search "unmae": ENOENT.
- * As snprintf(3), it stores at most size - 1 bytes and a NUL, or nothing if size is 0, and returns
- * the length of the whole text, at most 255. Control characters of the subject are written as in
- * C: "/bin/sh\r" of a script with the line ends of DOS. The text is empty if failure is NULL or its
- * error is 0. The wording may change in later versions.
+ * Formats a failure for people, as snprintf(3) does, in at most 255 bytes: action 2, chdir
+ * "/srv/checks": ENOENT. The text is empty if nothing failed.
+ *
+ * Details: failure may be NULL. Control characters of the subject are written as in C: "/bin/sh\r"
+ * of a script with the line ends of DOS. Later versions may change the wording.
  */
 PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure);
 
 /*
- * Formats a status of aspawn_wait(), as aspawn_failure_text(), in at most 63 bytes: "exit 3",
- * "killed by SIGSEGV", "killed by SIGABRT (core dumped)", "killed by signal 40"; -1 is "no
- * status".
+ * Formats a status as aspawn_failure_text() does, in at most 63 bytes: "exit 3", "killed by SIGABRT
+ * (core dumped)", "killed by signal 40"; -1 is "no status".
  */
 PSYS_API size_t aspawn_status_text(char *to, size_t size, int status);
 
@@ -605,72 +607,62 @@ PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
 					  const struct aspawn_command *command);
 
 /*
- * Waits until the program has been executed or the child has failed (futex(2),
- * CLONE_CHILD_CLEARTID of clone(2)). The call may be repeated, also after aspawn_wait() and
- * aspawn_communicate().
+ * Waits until the program has been executed or the child has failed. The call may be repeated, also
+ * after aspawn_wait() and aspawn_communicate().
  *
- * failure  Gets what failed; may be NULL. Its error is always set, to 0 unless the call returns
- *          -ECANCELED.
+ * failure  Gets what failed, or error 0; may be NULL.
  *
- * Returns 0 if the program was executed. A program counts as executed if a signal kills the child
- * within execve(2).
- *   -ECANCELED  the program was never executed: *failure says why. The child has to be waited for
- *               nevertheless. The errors of aspawn_start() that have a failure, but no child, give
- *               this answer too
- *   -ETIMEDOUT  the child has neither executed nor failed yet
- *   -ESTALE     the answer is lost: aspawn_release() was called before, or this process is a fork
+ * Returns 0 if the program was executed, or a signal killed the child within execve(2).
+ *   -ECANCELED  the program was never executed: *failure says why. Wait for the child nevertheless
+ *   -ETIMEDOUT  the child has neither executed nor failed
+ *   -ESTALE     the answer is lost, by aspawn_release() or since this process is a fork
  *   -EINVAL     child is NULL, or has neither a child nor the answer of a former child
+ *
+ * Details: an error of aspawn_start() that has a failure, but no child, gives -ECANCELED too. The
+ * wait is a futex(2), for CLONE_CHILD_CLEARTID of clone(2).
  */
 PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
 				 int64_t timeout_ms);
 
 /*
- * Waits for the child's end, reaps the child, closes ended_fd and started_fd, and gives the memory
- * back. The caller still has to close in_fd, out_fd, err_fd and pty_fd of the handle. To be able
- * to cancel a wait, poll ended_fd instead.
+ * Waits for the child's end, or the end of all processes of a tree. The call reaps the child,
+ * closes ended_fd and started_fd, and frees the memory; the caller closes in_fd, out_fd, err_fd and
+ * pty_fd. To be able to cancel a wait, poll ended_fd instead.
  *
- * The call reads no pipe, and a program that fills a pipe never ends: read first, or call
- * aspawn_communicate().
+ * A program that fills a pipe never ends: read first, or call aspawn_communicate().
  *
- * Of a tree the call waits for all processes. The status is the program's; the usage is that of
- * the program and what it has waited for.
+ * Details: without a pidfd, before Linux 5.4, and after aspawn_release(), the call waits by pid. No
+ * other wait may reap the child then, as its number could be used again: waitid(2).
  *
- * Without a pidfd, before Linux 5.4, and after aspawn_release(), the call waits by pid. No other
- * wait may reap the child then, as a new process could get its number: waitid(2).
+ * status  Gets the program's status as wait(2) stores it, for PSYS_WIFEXITED(); may be NULL.
+ * usage   Gets the resources of the program and what it has waited for (getrusage(2)); may be NULL.
+ *         ru_maxrss is at least the caller's own peak: aspawn(7).
  *
- * status  Gets the status as wait(2) stores it, for WIFEXITED() or PSYS_WIFEXITED() and the like;
- *         may be NULL.
- * usage   Gets the resources of the child and its reaped children, as getrusage(2) stores them;
- *         may be NULL. ru_maxrss is at least the peak of the caller's own memory: aspawn(7), "What
- *         is left beside the program".
- *
- * Returns 0 if the program ran, and the child is reaped. Of a tree nothing is left then.
- *   -ECANCELED   the program was never executed, and the child is reaped: *status is exit 127, or
+ * Returns 0 if the program ran, and the child, or all of the tree, is gone.
+ *   -ECANCELED   the program was never executed, and the child is reaped: *status is exit 127 or
  *                the signal that killed the child; aspawn_wait_started() says why
- *   -ETIMEDOUT   the child still runs; nothing has changed
- *   -ECHILD      another wait has reaped the child, or SIGCHLD is ignored, and the kernel does not
- *                keep the status; *status and *usage are untouched. Linux 6.15 keeps the status
- *                for a pidfd: then the call succeeds, and *usage is all zero
- *   -ENOTEMPTY   some processes of a tree could not be ended: set-user-ID programs, which the
- *                caller may not signal, or processes that hang in the kernel. The call gives up
- *                when no process has ended for ten seconds, or for one second if none of them may
- *                be signalled. aspawn_describe(child, ASPAWN_FACT_SURVIVORS) returns their number;
- *                *status is -1 if the program is among them
- *   -EOWNERDEAD  somebody has killed the helper of a tree, or a tracer or freezer has blocked the
- *                helper until the library killed it. The tree goes on; *status and *usage are
- *                untouched
+ *   -ETIMEDOUT   the child still runs
+ *   -ECHILD      another wait has reaped the child, or SIGCHLD is ignored, before Linux 6.15 or
+ *                without a pidfd
+ *   -ENOTEMPTY   some processes of a tree could not be ended: set-user-ID programs, or processes
+ *                that hang in the kernel. *status is -1 if the program is among them
+ *   -EOWNERDEAD  somebody has killed the helper of a tree; the tree goes on
  *   -EINVAL      child is NULL or no child, or was waited for
  *
- * After all errors except -ETIMEDOUT and -EINVAL there is no child any more, and ended_fd and
- * started_fd are -1.
+ * After an error other than -ETIMEDOUT and -EINVAL there is no child.
+ *
+ * Details: after -ECHILD and -EOWNERDEAD *status and *usage are untouched. From Linux 6.15 on a
+ * pidfd keeps the status of a reaped child: the call succeeds, and *usage is all zero.
+ * aspawn_describe(child, ASPAWN_FACT_SURVIVORS) counts the processes of -ENOTEMPTY. The call gives
+ * up when no process has ended for ten seconds, or for one second if none of them may be signalled.
+ * The library itself kills a helper that a tracer or freezer blocks: -EOWNERDEAD.
  */
 PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
 			 int64_t timeout_ms);
 
 /*
- * Returns 1 if the child, or all of its tree, has ended, so that aspawn_wait() returns at once,
- * and 0 if not. The call never blocks. It does not reap the child (waitid(2), WNOWAIT), so that
- * the child's group can still be killed.
+ * Returns 1 if the child, or all of its tree, has ended, and 0 if not. The call neither blocks nor
+ * reaps the child (waitid(2), WNOWAIT), whose process group can still be killed.
  *   -ECHILD, -EOWNERDEAD, -EINVAL  as for aspawn_wait()
  */
 PSYS_API int aspawn_ended(struct aspawn_child *child);
@@ -699,19 +691,21 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
 PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned columns);
 
 /*
- * Gives everything back except the process, the pipes and the terminal, for callers that do not
- * wait for the child, or reap it by pid with waitpid(2). It closes ended_fd and started_fd. The
- * call may be repeated; after aspawn_wait() it does nothing.
+ * Gives back all but the process, the pipes and the terminal, for callers that reap the child by
+ * waitpid(2) or not at all, and closes ended_fd and started_fd. The call may be repeated.
  *
- * A pool gets the memory, and reuses it when the child has left it. Without a pool the call waits
- * until the child has left the memory, at its exec. A private child uses the memory until its end:
- * without a pool, call again then. The call waits at most a second for a helper that has not
- * cloned the child yet.
+ * Without a pool the call waits for the child's exec, since the child uses the memory until then; a
+ * private child does so until its end: call again after it.
  *
- * Until somebody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still work,
- * by pid. They no longer know whether the program was executed. A private child of a pool cannot
- * be waited for any more (-ECHILD). A tree is released: at the program's end nobody ends the rest.
- *   -EINVAL  child is NULL
+ * Details: a pool gets the memory, and reuses it when the child has left it. After aspawn_wait()
+ * the call does nothing. It waits at most a second for a helper that has not cloned the child. It
+ * returns -EINVAL if child is NULL.
+ *
+ * After the call aspawn_ended(), aspawn_wait() and the kill functions work by pid, until the child
+ * is reaped. Nobody ends the rest of a tree at the program's end.
+ *
+ * Details: these functions no longer know if the program was executed. A private child of a pool
+ * cannot be waited for (-ECHILD).
  */
 PSYS_API int aspawn_release(struct aspawn_child *child);
 
