@@ -710,103 +710,99 @@ PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned c
 PSYS_API int aspawn_release(struct aspawn_child *child);
 
 /*
- * Returns the child's number. No other process has the number before the child is reaped; a
- * private child is reaped at its end. To send a signal, use aspawn_kill().
+ * Returns the child's number, which no other process has until the child is reaped, as a private
+ * child is at its end. To send a signal, use aspawn_kill().
  *
- * If a helper clones the child, the call waits for that, at most a second: microseconds, or on a
- * busy machine until the helper has had its turn. aspawn_describe() does not wait.
+ * The call, aspawn_pidfd(), aspawn_kill() and aspawn_kill_group() wait usually microseconds for a
+ * helper that has not cloned the child, but fail with -EAGAIN after a second.
+ *   -EAGAIN     the helper is stopped or frozen
  *   -ECANCELED  the child could not be cloned: aspawn_wait_started() says why
- *   -EAGAIN     the helper is stopped or frozen, and has not cloned the child for a second
- *   -ESRCH      the number was not known when aspawn_release() was called
- *   -EINVAL     child is NULL or no child, or was waited for
+ *   -ESRCH      aspawn_release() was called before the number was known
+ *
+ * Details: aspawn_describe() returns the number without waiting.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_pid(struct aspawn_child *child);
 
 /*
- * Returns a new descriptor of the child itself, for pidfd_send_signal(2), pidfd_getfd(2), setns(2)
- * and the like. The descriptor is CLOEXEC; the caller closes it. The call may wait as aspawn_pid()
- * does.
- *   -ESRCH  the child is reaped, as a private child is at its end
- *   -ECANCELED, -EAGAIN, -EINVAL  as for aspawn_pid()
+ * Returns a new CLOEXEC pidfd of the child itself, for setns(2) and the like, which the caller
+ * closes.
+ *   -ESRCH  the child is reaped
+ *   -ECANCELED  as for aspawn_pid()
  *
- * The call also returns the errors of pidfd_open(2), Linux 5.3.
+ * Other errors are those of pidfd_open(2), Linux 5.3.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
 
 /*
- * Sends the signal to the child, but not to its children, by its pidfd (pidfd_send_signal(2),
- * Linux 5.1): never to another process that got the same number. Until the exec all signals except
- * SIGKILL and SIGSTOP stay pending. The call may wait as aspawn_pid() does.
+ * Sends the signal to the child alone, by its pidfd (pidfd_send_signal(2), Linux 5.1), never to
+ * another process with its number. Until the exec all signals except SIGKILL and SIGSTOP stay
+ * pending.
  *
- * Without a pidfd the call uses kill(2), after a check by waitid(2) that the child is not reaped.
- * If another thread reaps the child at that moment, another process may get the signal.
+ * Details: without a pidfd the call uses kill(2), after waitid(2) has shown that the child is not
+ * reaped. If another thread reaps the child in between, another process may get the signal.
  *
- * signal     With 0 nothing is sent: the call returns 0 if a signal could be sent, also if the
- *            child has ended and is not reaped.
- *   -EINVAL  child is NULL or no child, or was waited for; the signal is invalid
- *   -ESRCH   another wait, or the helper of a private child, has reaped the child; or the child
- *            could not be cloned
- *   -EAGAIN  as for aspawn_pid()
+ * signal  With 0 the call only checks if a signal could be sent, also to an ended child.
+ *   -EINVAL  the signal is invalid
+ *   -ESRCH   the child is reaped, or could not be cloned
  *   -EPERM   the child runs as another user, whom the caller may not signal
  */
 PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 
 /*
  * Sends the signal to the process group that the child leads after ASPAWN_SETPGID(0) or
- * ASPAWN_SETSID(); to the child alone if it leads no group, or not yet. Processes that have made
- * their own group or session (daemons, jobs of an interactive shell), and processes of another
- * user, do not get it.
+ * ASPAWN_SETSID(), or to the child alone until it leads one. Processes that have made their own
+ * (daemons, jobs of an interactive shell) and processes of another user do not get it.
  *
- * To end a command with what it has started, send SIGTERM, and do not wait for the child yet, even
- * if it has ended: its number could belong to another group after aspawn_wait(). After a grace
- * period, by ended_fd or aspawn_ended(), send SIGKILL, and call aspawn_wait() last.
+ * To end a command with what it has started, send SIGTERM, wait for ended_fd or a grace period, and
+ * send SIGKILL. Call aspawn_wait() last: after it the number may be another process group's.
  *
- * A private child, and any child if SIGCHLD is ignored, is reaped at its end. After that its group
- * is reached only on Linux 6.9 and newer; for a private child one of the kill functions (signal 0
- * will do) or aspawn_pidfd() must have been called before. Otherwise the call fails with -ESRCH.
+ * A private child is reaped at its end. Its process group is then reached from Linux 6.9 on, if a
+ * kill function (signal 0 will do) or aspawn_pidfd() was called before.
  *
- * Before Linux 6.9, and without a pidfd, the call uses kill(2) as aspawn_kill() does.
+ * Details: if SIGCHLD is ignored, any child is reaped at its end; its process group is reached from
+ * Linux 6.9 on. Before Linux 6.9, and without a pidfd, the call uses kill(2) as aspawn_kill() does;
  * aspawn_kill_cgroup() is safe.
- *   -EINVAL, -ESRCH, -EAGAIN  as for aspawn_kill()
- *   -EPERM  each member of the group runs as another user, whom the caller may not signal
+ *   -EINVAL, -ESRCH  as for aspawn_kill()
+ *   -EPERM  the caller may not signal any member
  */
 PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
- * Ends a tree (ASPAWN_OWNER_TREE): all of it gets the command's stop_signal, and after the grace
- * SIGKILL, again and again, until nothing is left. The stop_signal reaches sixteen generations,
- * but no process that /proc hides (hidepid). The call does not wait for the end: aspawn_wait()
- * does. It may be repeated with a shorter grace. For a tree in a control group it may wait as
- * aspawn_pid() does.
+ * Ends a tree (ASPAWN_OWNER_TREE): sends all of it the command's stop_signal, and after the grace
+ * SIGKILL until nothing is left. The call does not wait for the end, and may be repeated with a
+ * shorter grace.
  *
- * grace_ms       With 0 the grace is one second; with ASPAWN_GRACE_NONE SIGKILL is sent at once.
- *   -EINVAL      child is no tree, or was waited for; grace_ms is less than ASPAWN_GRACE_NONE
+ * Details: the stop_signal reaches sixteen generations, but no process that /proc hides (hidepid).
+ * For a tree in a control group the call may wait, or fail with -EAGAIN, as aspawn_pid() does.
+ *
+ * grace_ms       With 0 the grace is one second, with ASPAWN_GRACE_NONE none.
+ *   -EINVAL      child is no tree; grace_ms is less than ASPAWN_GRACE_NONE
  *   -ESRCH       the tree has ended, or cannot be reached after aspawn_release()
- *   -EOWNERDEAD  somebody has killed the helper: only the other kill functions are left
- *   -EAGAIN      as for aspawn_pid()
+ *   -EOWNERDEAD  somebody has killed the helper: use the other kill functions
  */
 PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
 
 /*
- * Sends SIGKILL to every process of the control group (version 2, cgroups(7)) whose directory is
- * open as cgroup_fd, and of all groups below, including processes that are forked meanwhile or
- * have their own session. With ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to end a
- * command with all that it started: only processes that were moved to another control group
- * escape. The call does not wait for their end. The control group may be used again.
+ * Sends SIGKILL to all processes of the control group (version 2, cgroups(7)) whose directory is
+ * open as cgroup_fd and of those below, also to processes that are forked meanwhile. After
+ * ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to end all that a command started: only
+ * processes that were moved to another control group escape. The call does not wait for the end.
  *   -EBADF       cgroup_fd is not open
- *   -ENOENT, -ENOTDIR  the directory is no control group of version 2, or is the root, or Linux is
+ *   -ENOENT, -ENOTDIR  the directory is no control group of version 2, or the root, or Linux is
  *                older than 5.14
  *   -EACCES      the caller may not write to cgroup.kill
  *   -EOPNOTSUPP  the control group is threaded
+ *
+ * Details: the control group may be used again.
  */
 PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 
 /*
- * Returns how many processes of the control group, and with version 2 of all groups below, the OOM
- * killer has ended. A higher number after the end of a command that has joined the group by
- * ASPAWN_JOIN_CGROUP(cgroup_fd) says why it ended: aspawn_run() compares.
+ * Returns how many processes of the control group, and with version 2 of those below, the OOM
+ * killer has ended. A higher number after a command with ASPAWN_JOIN_CGROUP(cgroup_fd) says why it
+ * ended: aspawn_run() compares.
  *   -EBADF  cgroup_fd is not open
- *   -ENOENT, -ENOTDIR  the directory is no control group, or has no memory controller, as the root
+ *   -ENOENT, -ENOTDIR  the directory is no control group or has no memory controller, as the root
  *           of version 2, or Linux is older than 4.13
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_oom_kills(int cgroup_fd);
