@@ -52,7 +52,6 @@ RUNS = {
         ([], 0, None, "") if os.getuid() == 0 else
         ([], 1, "id: not started: action 3, user 65534: EPERM\n", "")],
     ("aspawn_kill.3", 1): [([], 0, "status 15\n", "")],
-    ("aspawn_pool.3", 1): [([], 0, "".join(f"command {i}: {3 if i % 4 else 0}\n" for i in range(8)), "")],
     ("aspawn_queue.3", 1): [
         ([], 0, "", ""),
         (["echo one", "sleep 0.2; echo two; exit 2", "kill -9 $$"], 0,
