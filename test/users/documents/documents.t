@@ -54,7 +54,7 @@ RUNS = {
     ("aspawn_kill.3", 1): [([], 0, "status 15\n", "")],
     ("aspawn_queue.3", 1): [
         ([], 0, "", ""),
-        (["echo one", "sleep 0.2; echo two; exit 2", "kill -9 $$"], 0,
+        (["echo one", "sleep 0.5; echo two; exit 2", "sleep 1; kill -9 $$"], 0,
          "one\n[exit 0]\ntwo\n[exit 2]\n[killed by SIGKILL]\n", "")],
     ("aspawn_recipes.7", 1): [([], 0, "exit 0, kept 4095 of 588895 bytes\n", "")],
     ("aspawn_recipes.7", 2): [(["sh", "-c", "echo one; sleep 0.2; echo two"], 0, "one\ntwo\n", "")],
