@@ -244,8 +244,9 @@ def types(names, own):
 # --- aspawn_action(3) -----------------------------------------------------------------------------
 
 def prototype(action):
-    """.B MACRO(type name, ...), in lines that fit 80 columns."""
-    arguments = [declares(operand["name"], operand["type"]) for operand in action["operands"]]
+    """.B MACRO(type name, ...), in lines that fit 80 columns. An int has no type."""
+    arguments = [declares(operand["name"], "" if operand["type"] == "int" else operand["type"]).lstrip()
+                 for operand in action["operands"]]
     lines = []
     line = action["macro"] + "("
     for number, argument in enumerate(arguments):
@@ -260,6 +261,13 @@ def prototype(action):
         yield from [".TQ", f'.B "{line}"']
 
 
+def explained(text, errors):
+    """Errors that say more than a name, unless a page of the system call has them."""
+    items = re.split(r", (?![^()]*\))", errors.removesuffix("."))
+    items = [item for item in items if " (" in item]
+    return f"Errors: {', '.join(items)}." if items and not re.search(r"\b(?!aspawn)[a-z_]\w+\([23]\)", text) else ""
+
+
 def actions(names, own):
     for section in INTERFACE["sections"]:
         name = section["name"]
@@ -269,9 +277,10 @@ def actions(names, own):
             if action["section"] == name:
                 yield from prototype(action)
                 operands = [operand["name"] for operand in action["operands"]]
-                yield from roff(action["text"].split("\n")[0], operands)
+                text = action["text"].split("\n")[0]
+                yield from roff(text, operands)
                 yield from roff(action.get("in_c", ""), operands)
-                yield from roff(f"Errors: {action['errors']}" if action["errors"] else "", operands)
+                yield from roff(explained(text, action["errors"]), operands)
 
 
 def action_names(names, own):

@@ -251,15 +251,15 @@ PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to)
 #define ASPAWN_DUP2(from, to) ASPAWN_MAKE(DUP2, dup2, from, to)
 
 /*
- * Opens path as descriptor fd of the program: open(2). A path that blocks (a FIFO) blocks the child
- * alone.
+ * Opens path as descriptor fd of the program: open(2).
  *
- * mode is for PSYS_O_CREAT, otherwise 0. Of /proc/self/mem, maps and other files that show memory the
- * program gets those of the caller, unless memory is copied.
+ * A path that blocks (a FIFO) blocks the child alone. mode is for PSYS_O_CREAT, otherwise 0. Of
+ * /proc/self/mem, maps and other files that show memory the program gets those of the caller, unless
+ * memory is copied.
  *
  * In C: PSYS_O_... are the same numbers as the libc's O_....
- * Errors: open(2)'s (ENOENT, EACCES, EISDIR, ELOOP ...); EMFILE; EBADF (fd is
- * RLIMIT_NOFILE or more).
+ * Errors: EBADF (fd is RLIMIT_NOFILE or more), ENOENT, EACCES, EISDIR, ELOOP, EMFILE and others of
+ * open(2).
  */
 PSYS_API void aspawn_action_open(struct aspawn_action *action, int fd, const char *path, int flags,
 				 unsigned mode);
@@ -285,7 +285,8 @@ PSYS_API void aspawn_action_dev_null(struct aspawn_action *action, int fd);
 #define ASPAWN_DEV_NULL(fd) ASPAWN_OPEN(fd, "/dev/null", PSYS_O_RDWR, 0)
 
 /*
- * Makes a pipe: the program writes to fd, and the caller gets the other end, which the caller closes.
+ * Makes a pipe(2): the program writes to fd, and the caller gets the other end, which the caller
+ * closes.
  *
  * The caller's end is CLOEXEC and blocking: pipe(2).
  *
@@ -304,10 +305,10 @@ PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
 #define ASPAWN_CLOSE(fd) ASPAWN_MAKE(CLOSE, close, fd)
 
 /*
- * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last. With more
- * than 1024 descriptors the start waits as with ASPAWN_ONLY_BELOW.
+ * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last.
  *
- * Otherwise the start does not wait; with ASPAWN_CLOEXEC_FROM it never does.
+ * With more than 1024 descriptors the start waits as with ASPAWN_ONLY_BELOW. Otherwise it does not
+ * wait; with ASPAWN_CLOEXEC_FROM it never does.
  * Errors: those of ASPAWN_ONLY_BELOW.
  */
 PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
@@ -315,17 +316,16 @@ PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
 
 /*
  * As ASPAWN_CLOSEFROM, and the child never has copies of these descriptors: it keeps no file busy
- * that another thread writes and executes (ETXTBSY). The start waits until the child has copied those
- * that earlier actions use; prefer low numbers. A use by a function that runs in the child, or by a
- * symbolic link into /proc/self/fd, is not detected: put ASPAWN_DUP2(fd, fd) before it.
+ * that another thread writes and executes (ETXTBSY).
  *
  * A child that holds a file open for writing makes the exec of the file fail. The cost does not
- * depend on the number of the caller's descriptors.
+ * depend on the number of the caller's descriptors. The start waits until the child has copied
+ * those below the highest that earlier actions use (close_range(2), Linux 5.9): microseconds, or
+ * milliseconds if no processor is idle. Prefer low numbers.
  *
- * The child copies all descriptors below the highest of those that earlier actions use
- * (close_range(2), Linux 5.9): microseconds, or milliseconds if no processor is idle. It begins with
- * copies of all if an earlier action has a path that may name one (in /proc or /dev, or as fd/9). A
- * symbolic link of another name is not detected.
+ * A use by a function that runs in the child, or by a symbolic link into /proc/self/fd, is not
+ * detected: put ASPAWN_DUP2(fd, fd) before it. The child begins with copies of all descriptors if an
+ * earlier action has a path that may name one (in /proc or /dev, or as fd/9).
  *
  * In C: The failure's step is ASPAWN_STEP_DESCRIPTORS.
  * Errors: ENOMEM, EMFILE.
@@ -410,11 +410,8 @@ PSYS_API void aspawn_action_foreground(struct aspawn_action *action, int fd);
 
 /* --- signals ----------------------------------------------------------------------
  *
- * These actions change what the program has without them: no signal is blocked; SIGPIPE, SIGXFSZ,
- * SIGCHLD, SIGTERM, SIGALRM, SIGUSR1 and SIGUSR2 have their default actions; other ignored signals
- * stay ignored. With ASPAWN_COMMAND_INHERIT_SIGNALS the program has the mask of the calling thread,
- * and all ignored signals stay ignored. A set is a struct psys_sigset or a libc's sigset_t; SIGKILL
- * and SIGSTOP in it have no effect.
+ * ASPAWN_COMMAND_INHERIT_SIGNALS (aspawn_start()) says what the program has without these actions.
+ * A set is a struct psys_sigset or a libc's sigset_t; SIGKILL and SIGSTOP in it have no effect.
  *
  * Caught signals are reset, as by execve(2). Of a set the first PSYS_SIGSET_SIZE bytes are read. */
 
@@ -454,11 +451,11 @@ PSYS_API void aspawn_action_signal_ignore(struct aspawn_action *action, int sign
 
 /*
  * The program gets the signal when the thread that has started it ends, or the helper of a private
- * child; 0: none. A change of user clears the setting: prctl(2). To follow the process, use
- * ASPAWN_COMMAND_DIES_WITH_CALLER.
+ * child; 0: none. To follow the process, use ASPAWN_COMMAND_DIES_WITH_CALLER. A change of user
+ * clears the setting.
  *
- * This is PR_SET_PDEATHSIG. The exec of a set-user-ID program clears the setting too. Put this action after
- * ASPAWN_USER.
+ * This is PR_SET_PDEATHSIG of prctl(2). The exec of a set-user-ID program clears the setting too.
+ * Put this action after ASPAWN_USER.
  * Errors: ESRCH (the parent process has ended already).
  */
 PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
@@ -467,9 +464,10 @@ PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
 /* --- limits and scheduling ---------------------------------------------------------- */
 
 /*
- * Sets a PSYS_RLIMIT_..., in the units of setrlimit(2); PSYS_RLIM64_INFINITY is no limit. Other limits
- * are the caller's, even a RLIMIT_NOFILE that the caller has raised for itself: a program that uses
- * select(2) may need 1024.
+ * Sets a PSYS_RLIMIT_..., in the units of setrlimit(2); PSYS_RLIM64_INFINITY is no limit.
+ *
+ * Other limits are the caller's, even a RLIMIT_NOFILE that the caller has raised for itself: a
+ * program that uses select(2) may need 1024.
  *
  * In C: A libc's RLIM_INFINITY may have only 32 bits.
  * Errors: EINVAL (invalid resource; soft is above hard), EPERM (hard is raised).
@@ -524,39 +522,42 @@ PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned p
 #define ASPAWN_PERSONALITY(persona) ASPAWN_MAKE(PERSONALITY, personality, persona)
 
 /*
- * Joins the control group whose directory is open as fd: cgroups(7). [copy], unless the child begins
- * in the group: aspawn(7), "Control groups".
+ * Joins the control group whose directory is open as fd: cgroups(7). [copy], unless the child
+ * begins in the group: aspawn(7).
  *
  * It does in a group of version 2 (CLONE_INTO_CGROUP, Linux 5.7). The parent is suspended until the
- * exec, a helper in the caller's place, so that a frozen group stops neither the caller nor a queue,
- * and the OOM killer of the group spares the caller. A full pids.max fails the clone, with EAGAIN.
+ * exec, a helper in the caller's place, so that a frozen group stops neither the caller nor a
+ * queue, and the OOM killer of the group spares the caller. A full pids.max fails the clone, with
+ * EAGAIN.
  * Errors: EBADF, ENOENT and ENOTDIR (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
  */
 PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
 #define ASPAWN_JOIN_CGROUP(fd) ASPAWN_MAKE(JOIN_CGROUP, join_cgroup, fd)
 
 /*
- * Begins in a control group of its own, made below the group of version 2 whose directory is open as
- * parent_fd, with limits: cgroups(7). memory_max is bytes, without swap; pids_max counts processes and
- * threads; cpu_max is microseconds in each 100 ms, of all processors together, 1000 or more. 0, as
- * PSYS_RLIM64_INFINITY, is no limit; the controller of each other limit must be in the parent's
- * cgroup.subtree_control. The owner must be ASPAWN_OWNER_TREE. Put the action first: behind one that
- * replaces this descriptor, or a function that runs in the child, it fails with EINVAL. [copy], unless
- * the child can begin in the group: aspawn(7), "Control groups".
+ * Begins in a control group of its own, made below the group of version 2 whose directory is open
+ * as parent_fd: cgroups(7). memory_max is bytes; pids_max counts processes and threads; cpu_max is
+ * microseconds in each 100 ms, 1000 or more; 0 is no limit. Requires ASPAWN_OWNER_TREE. Behind an
+ * action that replaces this descriptor, or a function that runs in the child, it fails with EINVAL.
+ * [copy], unless the child can begin in the group: aspawn(7).
  *
- * If the OOM killer has ended the program, the outcome is ASPAWN_OUTCOME_OUT_OF_MEMORY. For other
- * limits make a group yourself, and join it. Where there may be no groups, start again without the
+ * memory_max is without swap, cpu_max of all processors together. PSYS_RLIM64_INFINITY is no limit
+ * either; the controller of each other limit must be in the parent's cgroup.subtree_control. For
+ * other limits make a group yourself, and join it. If the OOM killer has ended the program, the
+ * outcome is ASPAWN_OUTCOME_OUT_OF_MEMORY. Where there may be no groups, start again without the
  * action if the failure has its kind.
  *
- * The tree's helper makes the group, "aspawn-PID-N" with its number, before it clones the child; the
- * caller does not wait for that. A wait for the tree returns when the group is removed. It stays if
- * something is in it: survivors, what was let go, or groups which the program made below; and if the
- * helper was killed. The start fails with EINVAL if the owner is another, or the command joins another
- * group too.
- * Errors: those of ASPAWN_JOIN_CGROUP; the failure names the controller's file, the call (mkdir, open)
- * or the descriptor. ENOENT (the file: not in cgroup.subtree_control; otherwise parent_fd is not a control
- * group of version 2, as the failure says), EACCES, EPERM, EAGAIN (cgroup.max.descendants), EINVAL
- * (cpu_max is below 1000), EROFS.
+ * The tree's helper makes the group, "aspawn-PID-N" with its number, before it clones the child;
+ * the caller does not wait for that. A wait for the tree returns when the group is removed. It stays
+ * if something is in it: survivors, what was let go, or groups which the program made below; and if
+ * the helper was killed. The start fails with EINVAL if the owner is another, or the command joins
+ * another group too.
+ *
+ * The failure names the controller's file, the call (mkdir, open) or the descriptor. ENOENT for
+ * another than the file means that parent_fd is not a control group of version 2.
+ * Errors: those of ASPAWN_JOIN_CGROUP, ENOENT (a limit's file: its controller is not in
+ * cgroup.subtree_control), EAGAIN (cgroup.max.descendants), EINVAL (cpu_max is below 1000), EACCES,
+ * EPERM, EROFS.
  */
 PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_fd,
 				       uint64_t memory_max, uint64_t pids_max, uint64_t cpu_max);
@@ -566,18 +567,18 @@ PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_
 /* --- credentials and sandboxes -------------------------------------------------------- */
 
 /*
- * Becomes the user for good: sets the groups (getgrouplist(3)), group IDs and user IDs. [copy] An
- * empty list leaves no supplementary group. HOME, USER and PATH stay what they were. If the user has
- * too many processes for RLIMIT_NPROC, the exec fails with EAGAIN.
+ * Becomes the user for good: sets the groups, group IDs and user IDs. [copy] An empty list leaves no
+ * supplementary group. HOME, USER and PATH stay what they were.
  *
- * All three IDs are set, first those of the group: credentials(7). The process loses the capabilities of
- * root. The groups replace the caller's. For another user set the command's environment, or begin with
- * ASPAWN_CLEARENV() and set HOME, USER and PATH. The start fails with EINVAL if an ID is -1, which is
- * 4294967295 without a sign.
+ * All three IDs are set, first those of the group: credentials(7). The process loses the
+ * capabilities of root. The groups replace the caller's: getgrouplist(3). For another user set the
+ * command's environment, or begin with ASPAWN_CLEARENV() and set HOME, USER and PATH. If the user
+ * has too many processes for RLIMIT_NPROC, the exec fails with EAGAIN. The start fails with EINVAL
+ * if an ID is -1, which is 4294967295 without a sign.
  *
  * In C: Users and groups are the libc's uid_t and gid_t.
- * Errors: EPERM (also: an ambient capability would be lost that ASPAWN_CAP_AMBIENT has added), EINVAL
- * (not mapped in this user namespace; too many groups), EAGAIN.
+ * Errors: EPERM (also: an ambient capability would be lost that ASPAWN_CAP_AMBIENT has added),
+ * EINVAL (not mapped in this user namespace; too many groups), EAGAIN.
  */
 PSYS_API void aspawn_action_user(struct aspawn_action *action, unsigned uid, unsigned gid,
 				 const unsigned *groups, size_t count);
@@ -605,10 +606,9 @@ PSYS_API void aspawn_action_groups(struct aspawn_action *action, const unsigned 
 
 /*
  * Removes PSYS_CAP_... from the bounding set: prctl(2). ASPAWN_CAP_ALL empties the bounding,
- * inheritable and ambient sets: the program has no capability, even as root; later actions have the
- * caller's.
+ * inheritable and ambient sets: the program has no capability, even as root.
  *
- * This is PR_CAPBSET_DROP.
+ * This is PR_CAPBSET_DROP. Later actions have the caller's capabilities.
  * Errors: EPERM, EINVAL (no such capability).
  */
 PSYS_API void aspawn_action_cap_drop(struct aspawn_action *action, int capability);
@@ -638,8 +638,8 @@ PSYS_API void aspawn_action_no_new_privs(struct aspawn_action *action);
 #define ASPAWN_NO_NEW_PRIVS() ASPAWN_MAKE_PLAIN(NO_NEW_PRIVS, no_new_privs)
 
 /*
- * Installs a filter: seccomp(2). Needs an earlier ASPAWN_NO_NEW_PRIVS() or CAP_SYS_ADMIN. The filter
- * must allow write, rt_sigprocmask, exit_group, execve, and what later actions call.
+ * Installs a filter, after ASPAWN_NO_NEW_PRIVS() or with CAP_SYS_ADMIN: seccomp(2). The filter must
+ * allow write, rt_sigprocmask, exit_group, execve, and what later actions call.
  *
  * The start fails with EINVAL if the filter has more than 65535 instructions. Later actions, the
  * library's report to the parent, and the exec run under it. A filter that kills the child at another
@@ -652,15 +652,16 @@ PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *fi
 #define ASPAWN_SECCOMP(filter, count) ASPAWN_MAKE(SECCOMP, seccomp, filter, count)
 
 /*
- * Restricts later actions, the exec and the program: landlock_restrict_self(2), Linux 5.13. Needs an
- * earlier ASPAWN_NO_NEW_PRIVS() or CAP_SYS_ADMIN. flags is 0, or PSYS_LANDLOCK_RESTRICT_SELF_...: without
- * PSYS_LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON the audit log has no denials of the program.
+ * Restricts later actions, the exec and the program, after ASPAWN_NO_NEW_PRIVS() or with
+ * CAP_SYS_ADMIN: landlock_restrict_self(2), Linux 5.13.
  *
+ * flags is 0, or PSYS_LANDLOCK_RESTRICT_SELF_....
+ * Without PSYS_LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON the audit log has no denials of the program.
  * landlock(7) says which kernel has which flags; those for the log need Linux 6.15.
  *
  * In C: ASPAWN_SYSCALL sets flags without a ruleset.
- * Errors: EBADF, EBADFD (not a ruleset), EINVAL (flags that this kernel does not know), EPERM, E2BIG,
- * ENOSYS, EOPNOTSUPP.
+ * Errors: EBADF, EBADFD (not a ruleset), EINVAL (flags that this kernel does not know), EPERM,
+ * E2BIG, ENOSYS, EOPNOTSUPP.
  */
 PSYS_API void aspawn_action_landlock(struct aspawn_action *action, int ruleset_fd, unsigned flags);
 #define ASPAWN_LANDLOCK(ruleset_fd, flags) ASPAWN_MAKE(LANDLOCK, landlock, ruleset_fd, flags)
@@ -716,25 +717,25 @@ PSYS_API void aspawn_action_hostname(struct aspawn_action *action, const char *n
 /* --- anything else ------------------------------------------------------------------------ */
 
 /*
- * Writes to an existing file of /proc, /sys or a control group, by one write(2). [copy] if the path is
+ * Writes to an existing file of /proc, /sys or a control group, by one write. [copy] if the path is
  * relative, may lead into /proc or through a descriptor, or has the name of a file that changes or
- * moves memory, such as oom_score_adj or cgroup.procs. Files of /proc that are the task's alone, such
- * as /proc/self/uid_map, and those of /proc/sys are written on shared memory.
+ * moves memory, such as oom_score_adj or cgroup.procs.
  *
- * If another path turns out to lead into /proc, by a symbolic link or a mount, the action fails: name
- * the file itself, or use ASPAWN_MEMORY_COPIED. The task's alone are comm, timerslack_ns, autogroup,
- * uid_map, gid_map, projid_map, setgroups, loginuid, timens_offsets and attr/.
- * Errors: those of open(2) and write(2); EIO (only a part was written); EXDEV (the path leads into /proc
- * under another name).
+ * Files of /proc that are the task's alone, such as /proc/self/uid_map, and those of /proc/sys are
+ * written on shared memory. The task's alone are comm, timerslack_ns, autogroup, uid_map, gid_map,
+ * projid_map, setgroups, loginuid, timens_offsets and attr/. If another path turns out to lead into
+ * /proc, by a symbolic link or a mount, the action fails: name the file itself, or use
+ * ASPAWN_MEMORY_COPIED.
+ * Errors: those of open(2) and write(2), EIO (only a part was written), EXDEV (the path leads into
+ * /proc under another name).
  */
 PSYS_API void aspawn_action_write(struct aspawn_action *action, const char *path, const char *text);
 #define ASPAWN_WRITE(path, text) ASPAWN_MAKE(WRITE, write, path, text)
 
 /*
  * Calls function(arg) in the child, with 16 KiB of stack. Declare the function with ASPAWN_CHILD,
- * and follow the rules of aspawn(3). It returns 0 or a negative error number, and neither executes a
- * program nor exits. What arg points to must stay valid until aspawn_wait_started() has returned 0 or
- * -ECANCELED.
+ * and follow the rules of aspawn(3). It returns 0 or a negative error number, without exec or exit.
+ * What arg points to must stay valid until aspawn_wait_started() has returned 0 or -ECANCELED.
  * Errors: what the function returns.
  */
 PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call function, void *arg);
@@ -742,8 +743,8 @@ PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call funct
 
 /* --- any system call ----------------------------------------------------------------------
  *
- * These make a system call. [copy], unless doc/syscalls.md marks the call as shared, or as shared
- * with this argument. aspawn_start() fails with -EOPNOTSUPP if it marks the call as refused.
+ * These are [copy], unless doc/syscalls.md marks the call as shared, or as shared with this
+ * argument. For a refused call aspawn_start() fails with -EOPNOTSUPP.
  *
  * Refused is what ends or replaces the child (exit, execve), makes another (clone), or changes what
  * is the library's (ASPAWN_CLOSE, ASPAWN_DUP2 and ASPAWN_SIGMASK do that); on x86_64 also the numbers

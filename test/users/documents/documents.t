@@ -41,7 +41,7 @@ int fragment(void)
 """
 
 # Fragments of which the text says that C++ takes them too.
-IN_CPLUSPLUS = [("aspawn_action.3", 1), ("aspawn_action.3", 2)]
+IN_CPLUSPLUS = [("aspawn_action.3", 1)]
 
 
 # Programs that need more said than "exits with 0, and prints what the text shows":
