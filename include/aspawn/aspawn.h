@@ -96,8 +96,8 @@ enum aspawn_with_flags {
 /*
  * Does what aspawn() does, with a sum of enum aspawn_with_flags and a pidfd.
  *
- * pidfd  Gets a CLOEXEC pidfd of the child, which the caller closes, or -1 before Linux 5.2. With
- *        NULL no pidfd is made.
+ * pidfd  Gets a CLOEXEC pidfd of the child, which the caller closes, or -1 before Linux 5.2; may be
+ *        NULL.
  *
  *   -EINVAL  a flag is unknown, or an argument is invalid for aspawn()
  *

@@ -43,7 +43,9 @@
  * Structures. One that begins with size may have more members in a later version. Zero it and set
  * size to its sizeof, so that an older or newer library knows which members exist. A size that is
  * too small, an unknown flag or value, and a reserved member that is not 0 are -EINVAL; members
- * that this library does not know are -E2BIG unless they are 0. The other structures never change.
+ * that this library does not know are -E2BIG unless they are 0. No two flags of commands, runs,
+ * queues and jobs are the same number: a flag in the wrong place is -EINVAL. The other structures
+ * never change.
  * What a function is given it copies, unless its comment says otherwise: the caller may change or
  * free it when the call has returned. An array with a count of 0 may be NULL or not.
  *
@@ -139,8 +141,9 @@ enum aspawn_memory {
 
 /* A command has these flags: */
 enum aspawn_command_flags {
-	/* Make started_fd, for callers that poll for a successful exec. For a failure ended_fd is
-	 * enough.
+	/* Make started_fd, for callers that poll for a successful exec.
+	 *
+	 * Details: for a failure ended_fd is enough, as a child that fails ends.
 	 *
 	 * In C: aspawn_wait_started() needs no descriptor. */
 	ASPAWN_COMMAND_STARTED_FD = 1,
@@ -152,8 +155,9 @@ enum aspawn_command_flags {
 	 * Details: if they change the root, the path of the caller's directory is looked up
 	 * there. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
-	/* Make no pidfd, for callers that wait by pid or lack descriptors: ended_fd is -1, and a
-	 * wait with a timeout checks the child every 5 milliseconds. */
+	/* Make no pidfd, for callers that wait by pid or lack descriptors: ended_fd is -1.
+	 *
+	 * Details: a wait with a timeout then checks the child every 5 milliseconds. */
 	ASPAWN_COMMAND_NO_PIDFD = 8,
 	/* Set O_NONBLOCK of the caller's ends of all pipes and the terminal; the program's
 	 * block. */
@@ -196,11 +200,15 @@ struct aspawn_command {
 	const char *file;
 	char *const *argv; /* the arguments, which end with NULL; NULL means only file */
 	/* The environment, which ends with NULL. NULL means the caller's environ, which no other
-	 * thread may change during the call; without a libc it is empty. */
+	 * thread may change during the call.
+	 *
+	 * Details: actions such as ASPAWN_SETENV() change the copy. Without a libc environ is
+	 * empty. */
 	char *const *envp;
-	/* Directories, in the format of PATH; an empty one is the current directory. NULL means
-	 * PATH of the program's environment after the actions, or "/bin:/usr/bin" without a
-	 * PATH. */
+	/* Directories, in the format of PATH. NULL means PATH of the program's environment after
+	 * the actions, or "/bin:/usr/bin" without a PATH.
+	 *
+	 * Details: an empty directory is the current directory. */
 	const char *search_path;
 
 	/* What the child does before the exec: aspawn_action(3). */
@@ -345,18 +353,17 @@ enum aspawn_outcome {
 	 * program. */
 	ASPAWN_OUTCOME_LOST = 6,
 	/* The OOM killer ended the program in the control group of its ASPAWN_NEW_CGROUP; of a run
-	 * also in the one of its ASPAWN_JOIN_CGROUP, which must be the program's own.
+	 * also in the one of its ASPAWN_JOIN_CGROUP.
 	 *
-	 * Details: in a group of others the OOM killer may have ended a neighbour, and somebody
-	 * else the program. If the OOM killer ended only what the program had started, only the
-	 * group's memory.events says so.
+	 * Details: a group that is joined must be the program's own. Otherwise the OOM killer may
+	 * have ended a neighbour, and somebody else the program. If the OOM killer ended only what
+	 * the program had started, only the group's memory.events says so.
 	 *
 	 * In C: aspawn_oom_kills() reads memory.events. */
 	ASPAWN_OUTCOME_OUT_OF_MEMORY = 7
 };
 
-/* A run has these flags, whose numbers no other flags have: a flag in the wrong place is
- * -EINVAL. */
+/* A run has these flags: */
 enum aspawn_io_flags {
 	/* Send the signals that end the program to its whole process group, since killing a shell
 	 * does not kill its commands. When the program has ended after a signal, the rest of the
@@ -471,14 +478,16 @@ struct aspawn_io {
  *   -ETIMEDOUT, -ENOBUFS  the library ended the program after time_limit_ms, or because a buffer
  *               was full
  *   -EPERM      the program runs as another user, whom the caller may not signal, and has not ended
- *               within ten seconds after SIGKILL: it runs on, as io->survivor. The caller has to
- *               reap it by wait(2), unless it is private
- *   -ECHILD, -ENOTEMPTY, -EOWNERDEAD  as for aspawn_wait(). With -ECHILD the output is complete;
- *               -ENOTEMPTY comes before -ETIMEDOUT and the like, which io->outcome tells
+ *               ten seconds after SIGKILL: it runs on, as io->survivor. The caller has to reap it
+ *               by wait(2), unless it is private
+ *   -ECHILD, -ENOTEMPTY, -EOWNERDEAD  as for aspawn_wait()
  *   -EINVAL, -E2BIG  io is NULL; a member, the subject of io->failure, is invalid, or command sends
  *               its stream elsewhere
  *
  * Other errors are those of aspawn_start(), and in a sandbox of ppoll(2) and waitid(2).
+ *
+ * Details: with -ECHILD the output is complete. -ENOTEMPTY comes before -ETIMEDOUT and the like,
+ * which io->outcome tells.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io);
 
@@ -529,8 +538,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
 /* --- start: a child and its handle --------------------------------------------------- */
 
 /*
- * A handle may be moved between two calls, if only one copy is used. A handle of zeros is no child.
- * All descriptors are CLOEXEC, and -1 if there is none.
+ * A handle may be moved between two calls, if only one copy is used. All descriptors are CLOEXEC,
+ * and -1 if there is none.
  *
  * Call aspawn_wait(), aspawn_communicate() or aspawn_release() for every child, also if its program
  * was never executed: otherwise a zombie is left, or memory. They close ended_fd and started_fd,
@@ -538,7 +547,10 @@ PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
  * last copy is closed: a child before its exec may hold one.
  *
  * Details: a handle points only to the pool, and has 128 bytes on every architecture. in_fd,
- * out_fd, err_fd and pty_fd are above 2. aspawn_release() does nothing with a handle of zeros.
+ * out_fd, err_fd and pty_fd are above 2. A handle of zeros is no child, and aspawn_release() does
+ * nothing with it.
+ *
+ * Details: after aspawn_release(), waitpid(2) has to reap the child unless it is private.
  */
 struct aspawn_child {
 	/* Readable when the child has ended. It is for poll(2) only, as it may be a helper's. Then
@@ -576,8 +588,7 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *   child's own descriptor table: milliseconds if no processor is idle.
  * - If memory is copied (aspawn(7)), it takes as long as fork(2).
  * - With ASPAWN_MEMORY_SUSPENDED, in user-mode emulators, and with a [copy] action where no helper
- *   is possible, it waits for the exec. If the child is stopped before, only SIGKILL ends this
- *   wait.
+ *   is possible, it waits for the exec.
  *
  * child    Gets the handle; may be uninitialized before.
  *
@@ -587,21 +598,24 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *   -ENOMEM, -EOVERFLOW  there is no memory for the child or its stack (mmap(2)), or the sizes are
  *               more than an address can hold
  *   -EMFILE, -ENFILE  there is no descriptor for the pidfd, a pipe or a terminal
- *   -EAGAIN     RLIMIT_NPROC or the system's limits are reached (clone(2)); or another thread
- *               changed the command, or the environment, during the call
+ *   -EAGAIN     RLIMIT_NPROC or the system's limits are reached (clone(2))
  *   -EOPNOTSUPP  no process can share the memory (user-mode emulators), which a private child or a
- *               tree needs; an ASPAWN_SYSCALL makes a call that cannot be an action, such as
- *               execve(2)
- *   -ENOENT, -ENODEV, -ENOSPC, -ENOTTY  there can be no terminal: /dev/ptmx, or /dev/pts beside it,
- *               is missing, /proc/sys/kernel/pty/max is reached, or Linux is older than 4.13
+ *               tree needs
+ *   -ENOENT, -ENODEV, -ENOSPC, -ENOTTY  there can be no terminal
  *
  * Other errors are those of clone(2), and for a terminal of open(2). After an error there is no
  * child and no open descriptor. After -EINVAL, -E2BIG and -EOPNOTSUPP, or if there can be no
  * terminal, aspawn_wait_started() says what is invalid.
  *
- * Details: more than ten million actions, or more than a million bytes in an action's array, are
- * -E2BIG too. The failure of -EOPNOTSUPP has the number of the system call. A pipe or terminal
- * needs two descriptors during the call.
+ * Details: if the child is stopped before its exec, only SIGKILL ends the wait for the exec.
+ *
+ * Details: -E2BIG are also more than ten million actions, and more than a million bytes in an
+ * action's array. -EAGAIN is returned too if another thread changed the command, or the
+ * environment, during the call. -EOPNOTSUPP is returned too for an ASPAWN_SYSCALL that makes a call
+ * which cannot be an action, such as execve(2): the failure has the number of the call. A pipe or
+ * terminal needs two descriptors during the call. A terminal needs /dev/ptmx (-ENOENT), /dev/pts
+ * beside it (-ENODEV), fewer terminals than /proc/sys/kernel/pty/max (-ENOSPC), and Linux 4.13
+ * (-ENOTTY).
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
 					  const struct aspawn_command *command);
@@ -677,14 +691,17 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
  *   -EINVAL  io is invalid; child is NULL or no child, or was waited for; there is input, or a
  *            buffer, without the pipe or terminal for it
  *
- * Other errors are those of aspawn_run(), except those of the start. -EINVAL and -E2BIG change
- * nothing but the results.
+ * Other errors are those of aspawn_run(), except those of the start.
+ *
+ * Details: -EINVAL and -E2BIG change nothing but the results.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
 /*
- * Sets the size of the terminal, in characters, also after the program's end. If the size changes,
- * the foreground process group gets SIGWINCH (ioctl_tty(2), TIOCSWINSZ).
+ * Sets the size of the terminal, in characters, also after the program's end.
+ *
+ * Details: if the size changes, the foreground process group gets SIGWINCH (ioctl_tty(2),
+ * TIOCSWINSZ).
  *   -EINVAL  child is NULL or has no terminal; rows or columns is more than 65535
  *   -EBADF   pty_fd is closed, or -1
  */

@@ -33,7 +33,9 @@ extern "C" {
 
 /*
  * Returns the version of the loaded library, as ASPAWN_VERSION is the headers' version:
- * major * 10000 + minor * 100 + patch. The call cannot fail.
+ * major * 10000 + minor * 100 + patch.
+ *
+ * Details: the call cannot fail.
  */
 PSYS_API int aspawn_version(void);
 

@@ -43,7 +43,6 @@ int fragment(void)
 # Fragments of which the text says that C++ takes them too.
 IN_CPLUSPLUS = [("aspawn_action.3", 1)]
 
-
 # Programs that need more said than "exits with 0, and prints what the text shows":
 # (document, number): [(arguments, status, standard output, standard error)].
 RUNS = {
