@@ -54,13 +54,12 @@ extern "C" {
  * many such jobs.
  *
  * At the end of the caller's process, or within seconds after its exec, the server kills all jobs
- * and ends. If somebody kills the server, its programs are killed too; the next submission makes a
- * new server, with the calling thread's credentials.
+ * and ends. If somebody kills the server, its programs are killed too, except set-user-ID programs.
+ * The next submission makes a new server, with the calling thread's credentials.
  *
- * Details: while the caller's process is stopped, jobs go on, and time limits pass. Set-user-ID
- * programs survive the server that somebody kills, and so does what its programs have started,
- * except of a tree. A caller that is a subreaper or PID 1 gets the killed programs, or the helper
- * of a tree, in wait(-1).
+ * Details: while the caller's process is stopped, jobs go on, and time limits pass. What the
+ * programs of a killed server have started lives on, except of a tree. A caller that is a subreaper
+ * or PID 1 gets the killed programs, or the helper of a tree, in wait(-1).
  *
  * In a forked process each function except aspawn_queue_close() returns -ESTALE. Call that function
  * before the process drops privileges.
