@@ -101,7 +101,7 @@ export const promises: {
 /**
  * Sends a signal to the process and what it has started: SIGKILL to all of its `cgroup`; SIGKILL, or
  * its `stopSignal` and a second later SIGKILL, to a tree; else to the process group if it leads one (`group`,
- * `detached`), or to it alone.
+ * `detached`), or to it alone, as always on Windows.
  * @returns false if it has ended
  */
 export function killTree(child: childProcess.ChildProcess, signal?: NodeJS.Signals | number): boolean;
@@ -217,9 +217,11 @@ export class Queue extends EventEmitter {
 	on(event: string | symbol, listener: (...args: any[]) => void): this;
 }
 
-/** False if the kernel has no pidfds (before Linux 5.3), the addon was not built, Node's ChildProcess
- * is not as expected (Bun and Deno have others), or its permission model allows no child processes: then all
- * calls are those of `child_process`, and a warning has said why. */
+/** False on other systems than Linux; and, after a warning that says why, if the kernel has no pidfds (before
+ * Linux 5.3), there is no addon for this machine, Node's ChildProcess is not as expected (Bun and Deno have
+ * others), or its permission model allows no child processes. Then all calls are those of `child_process`, and an
+ * option, an action or a queue that this has not throws an error with the code
+ * `ERR_FEATURE_UNAVAILABLE_ON_PLATFORM`. */
 export const supported: boolean;
 /** Of the package. */
 export const version: string;

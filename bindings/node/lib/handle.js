@@ -16,16 +16,22 @@ const { Terminal } = require('./terminal.js');
 const [IGNORE, PIPE, PTY] = [-1, -2, -3];
 
 let binding = null;
+const isLinux = process.platform === 'linux';
 // The addon needs Node's event loop. To load it in another runtime may end the program, though not at once.
 const other = ['bun', 'deno'].find((name) => process.versions[name]);
-let problem = other && new Error(`${other} is not Node`);
-for (const path of other ? [] : ['../build/aspawn.node', `../prebuilds/linux-${process.arch}/aspawn.node`])
-	try {
-		binding ??= require(path);
-	} catch (error) {
-		problem = error;
-	}
-if (binding) problem = undefined;
+let problem; // why children are those of child_process
+if (!isLinux) problem = new Error(`aspawn is on Linux only, not on ${process.platform}`);
+else if (other) problem = new Error(`${other} is not Node`);
+else {
+	for (const path of ['../build/aspawn.node', `../prebuilds/linux-${process.arch}/aspawn.node`])
+		try {
+			binding ??= require(path);
+		} catch (error) {
+			if (error.code !== 'MODULE_NOT_FOUND') problem = error;
+		}
+	if (binding) problem = undefined;
+	else problem ??= new Error(`there is no addon for ${process.arch}: install gcc or clang, then npm rebuild aspawn`);
+}
 exports.binding = binding;
 
 // Of signals, by their numbers; of several names the first counts, as for child_process.
@@ -238,7 +244,14 @@ if (!problem && !fits()) problem = new Error(`the ChildProcess of Node ${process
 exports.problem = problem;
 exports.supported = problem === undefined;
 
-if (problem && !getEnvironmentData('aspawn told')) {
+// Returns the error for what only the library has.
+exports.unsupported = function unsupported(what) {
+	const why = isLinux ? `is not supported here: ${problem.message}` : `is on Linux only, not on ${process.platform}`;
+	return Object.assign(new Error(`aspawn: ${what} ${why}`, { cause: problem }), { code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM' });
+};
+
+// On other systems the library is never there, so a warning would say nothing new.
+if (problem && isLinux && !getEnvironmentData('aspawn told')) {
 	setEnvironmentData('aspawn told', true); // to workers too
 	process.emitWarning(`aspawn is not used: ${problem.message}`);
 }
@@ -291,5 +304,12 @@ exports.killTree = function killTree(child, name = child._handle?.extra?.stopSig
 		else if (error !== -errno.ESRCH) throw systemError(error, 'the tree is not killed');
 		return error === 0;
 	}
-	return child.kill(name);
+	// The child is one of child_process, and may lead a group. Its number is its own until it has ended.
+	if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return child.kill(name);
+	try {
+		return (child.killed = process.kill(-child.pid, name));
+	} catch (error) {
+		if (error.code !== 'ESRCH') throw error; // it leads no group
+		return child.kill(name);
+	}
 };

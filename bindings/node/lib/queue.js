@@ -3,7 +3,7 @@
 'use strict';
 const { EventEmitter } = require('node:events');
 const { constants: { errno } } = require('node:os');
-const { binding, choice, failureText, limitActions, problem, signalName, stopSignal, supported } =
+const { binding, choice, failureText, limitActions, signalName, stopSignal, supported, unsupported } =
 	require('./handle.js');
 const { action, command: numbersOf, job: numbersOfJob, library, queueOptions } = require('./interface.js');
 const { TEXT, actions, boolean, bytes, integer, invalid, joined, object, oneOf, pairs, path, systemError, text } =
@@ -111,7 +111,7 @@ class Queue extends EventEmitter {
 	constructor(options) {
 		super();
 		options = known(object(options, 'options'), 'a queue', ['jobs', 'running', 'jobBytes', 'delay', 'env']);
-		if (!supported) throw new Error('aspawn is not supported here', { cause: problem });
+		if (!supported) throw unsupported('a queue');
 		this.#env = joined(pairs(options.env ?? process.env), 'env');
 		const numbers = { delayMs: check(options.delay, 'delay') };
 		for (const [name, most] of Object.entries({ jobs: 32768, running: 32768, jobBytes: 1 << 24 }))

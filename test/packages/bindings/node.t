@@ -40,6 +40,46 @@ needs_no_certain_libc()
 
 is_installed_without_a_compiler() { test -e "$package/prebuilds" && ! test -e "$package/build"; }
 
+# installs PACKAGE PLATFORM: in a new project, without a compiler, a network and a cache.
+installs()
+{
+	alone=$installed/alone
+	rm -rf "$alone" && mkdir -p "$alone/bin" "$alone/project" && cp "$source"/test/*.cjs "$alone/project/" &&
+		for tool in node npm sh env sleep true; do ln -s "$(command -v $tool)" "$alone/bin/"; done &&
+		cd "$alone/project" && echo '{ "private": true }' >package.json &&
+		PATH=$alone/bin PLATFORM=$2 NODE_OPTIONS="-r $alone/project/platform.cjs" npm_config_cache=$alone/cache \
+			npm install --offline --foreground-scripts --no-audit --no-fund "$1" >output 2>&1 || { cat output; false; }
+}
+
+is_installed_offline()
+{
+	installs "$(echo "$build"/bindings/node/aspawn-*.tgz)" linux && ! grep 'not compiled' output &&
+		test "$(node -p 'require("aspawn").supported')" = true
+}
+
+without_addons()
+{
+	mkdir -p "$installed/none" && tar -xzf "$build"/bindings/node/aspawn-*.tgz -C "$installed/none" &&
+		rm -rf "$installed/none/package/prebuilds" && tar -czf "$installed/none.tgz" -C "$installed/none" package
+}
+
+# npm's installation succeeds, and says why the addon is not there.
+is_installed_without_an_addon()
+{
+	without_addons && installs "$installed/none.tgz" linux && grep '^aspawn: the addon is not compiled: .* ENOENT' output &&
+		node elsewhere.cjs "is not supported here: there is no addon for $(node -p process.arch): install gcc" >output 2>&1 &&
+		grep -x 'done' output && test "$(grep -c 'Warning: aspawn is not used: there is no addon' output)" = 1 || { cat output; false; }
+}
+
+# Nothing is compiled, and there is no warning. npm itself does not run on a simulated Windows, whose paths differ.
+is_installed_elsewhere()
+{
+	without_addons && installs "$installed/none.tgz" "$(echo "$1" | sed s/win32/darwin/)" && ! grep compiled output && export PLATFORM="$1" &&
+		node -r ./platform.cjs node_modules/aspawn/build.js >output 2>&1 && ! test -e node_modules/aspawn/build &&
+		node -r ./platform.cjs elsewhere.cjs "is on Linux only, not on $1" >>output 2>&1 && test "$(cat output)" = 'done' ||
+		{ cat output; false; }
+}
+
 is_compiled_where_no_addon_fits()
 {
 	rm -rf "$installed/other" && mkdir "$installed/other" && cp -R "$package" "$installed/other/aspawn" && cd "$installed/other/aspawn" &&
@@ -55,11 +95,15 @@ own_tests()
 		{ grep -A 12 '^ *not ok' "$installed/output"; false; }
 }
 
+# Each block of README is a program of its own.
 readme_runs()
 {
 	node=$1
-	sed -n '/^```js$/,/^```$/{/^```/d;p}' "$source/README.md" >"$installed/readme.js" && test -s "$installed/readme.js" &&
-		(cd "$installed" && timeout 20 "$node" readme.js && timeout 20 "$node" -r aspawn/register readme.js)
+	rm -rf "$installed/readme" && mkdir "$installed/readme" && awk -v to="$installed/readme/" '/^```js$/ { file = to (++n) ".js"; next }
+		/^```/ { file = "" } file { print >file }' "$source/README.md" && test -s "$installed/readme/6.js" || return 1
+	for program in "$installed"/readme/*.js; do
+		(cd "$installed" && timeout 20 "$node" "$program" && timeout 20 "$node" -r aspawn/register "$program") || { echo "$program"; return 1; }
+	done
 }
 
 # README's first commands, beside this checkout, and its first program there.
@@ -102,16 +146,18 @@ other_runtime_is_installed()
 other_runtime_has_child_process()
 {
 	other=$build/bindings/node/$1/node_modules/.bin/$1
-	cp "$source/test/other-runtime.cjs" "$installed/" && cd "$installed" || return 1
+	reason="$1 is not Node"
+	cp "$source/test/elsewhere.cjs" "$installed/" && cd "$installed" || return 1
 	shift
-	timeout 60 "$other" "$@" other-runtime.cjs >output 2>&1 && grep -x 'done' output &&
+	timeout 60 "$other" "$@" elsewhere.cjs "$reason" >output 2>&1 && grep -x 'done' output &&
 		test "$(grep -c 'Warning: aspawn is not used: .* is not Node' output)" = 1 || { tail -20 output; false; }
 }
 
 types_are_right()
 {
 	(cd "$installed" && npm install --silent --no-audit --no-fund --no-save typescript@5 @types/node@20 &&
-		cp "$source/test/types.ts" . && npx --no-install tsc --noEmit --strict --skipLibCheck --module nodenext --target es2022 types.ts)
+		cp "$source/test/types.ts" . && npx --no-install tsc --noEmit --strict --skipLibCheck --module nodenext --target es2022 \
+		--allowJs --checkJs types.ts readme/*.js)
 }
 
 check "the version is the library's" has_the_version_of_the_library
@@ -121,6 +167,11 @@ check "it has what doc/bindings.md says" has_what_the_table_says
 check "its addons need no certain libc" needs_no_certain_libc
 check "it is installed without a compiler" is_installed_without_a_compiler
 check "it is compiled where no addon fits" is_compiled_where_no_addon_fits
+check "it is installed offline" is_installed_offline
+check "without an addon and a compiler it is installed, and uses child_process" is_installed_without_an_addon
+for platform in darwin win32 freebsd; do
+	check "on a simulated $platform it is installed, and uses child_process" is_installed_elsewhere $platform
+done
 check "execa is installed" execa_is_installed
 seen=' '
 while read -r version node <&3; do
