@@ -41,11 +41,13 @@ class BuildWithAssembly(build_ext):
 setup(
     version=re.sub(r"-(\w+)\.", r"\1", json.loads(INTERFACE.read_text())["version"]),  # 1.0.0-rc.1: 1.0.0rc1
     cmdclass={"build_ext": BuildWithAssembly},
-    # Linked with no libc: the names that it needs of one are those of both glibc and musl.
-    ext_modules=[Extension(
+    # Linked with no libc: the names that it needs of one are those of both glibc and musl. On other systems,
+    # and if it is not compiled, children are those of subprocess.
+    ext_modules=[] if sys.platform != "linux" else [Extension(
         "aspawn._aspawn",
         ["src/_aspawn.c", "vendor/aspawn.c", "vendor/aspawn-clone.S"],
         depends=["src/_tables.h", "vendor/aspawn.h"], include_dirs=["vendor"],
         define_macros=[("Py_LIMITED_API", "0x03090000"), ("PSYS_NO_UNPREFIXED", None)],
         undef_macros=["_FORTIFY_SOURCE"], extra_compile_args=["-fvisibility=hidden"],
-        extra_link_args=["-nostdlib", "-lgcc", "-Wl,--strip-debug"], py_limited_api=True)])
+        extra_link_args=["-nostdlib", "-lgcc", "-Wl,--strip-debug"], py_limited_api=True,
+        optional=True)])

@@ -26,27 +26,49 @@ python=$work/env/bin/python
 first_commands_work()
 {
 	sed -n '/^```sh/,/^```$/{/^```/d;p}' "$source/README.md" | grep -v '^apt-get' |
-		sed "s|build/|$work/|g; s|make wheel|make wheel BUILD_DIR=$work PYTHON=$packer|; s|python3 -m venv|$PYTHON -m venv|; s|pip install|& --no-index|" \
+		sed "s|build/|$work/|g; s|make wheel|make wheel BUILD_DIR=$work PYTHON=$packer|; s|python3 -m venv|$PYTHON -m venv|" \
 			>"$work/commands" && grep '^make wheel' "$work/commands" && (unset MAKEFLAGS MAKELEVEL && sh -eu "$work/commands")
+}
+
+files_of() { "$PYTHON" -m zipfile -l "$1" | awk 'NR > 1 { print $1 }' | grep -v dist-info | sort; }
+
+# The wheel for any system is the same without the extension.
+any_wheel_has_what_it_should()
+{
+	files_of "$wheels"/aspawn-*-py3-none-any.whl >"$work/any.files" && grep -v '_aspawn.abi3.so' "$work/files" | diff - "$work/any.files" &&
+		"$python" -m pip install --quiet --no-index --target "$work/any" "$wheels"/aspawn-*-py3-none-any.whl
+}
+
+# A wheel of the source archive, where there is no compiler.
+installs_without_a_compiler()
+{
+	CC=/no/such/compiler "$packer" -m pip --disable-pip-version-check install --quiet --no-index --no-deps --no-build-isolation \
+		--target "$work/none" "$wheels"/aspawn-*.tar.gz && test -e "$work/none/aspawn/aio.py" && ! ls "$work"/none/aspawn/*.so
+}
+
+# elsewhere DIRECTORY REASON PROGRAM...: in the package of this directory.
+elsewhere()
+{
+	(cd "$work" && PYTHONPATH=$1 REASON=$2 && export PYTHONPATH REASON && shift 2 && timeout 100 "$PYTHON" -W error "$@")
 }
 
 # No other file than its own, and no symbol but the module's.
 wheel_has_what_it_should()
 {
-	"$PYTHON" -m zipfile -l "$wheels"/aspawn-*.whl | awk 'NR > 1 { print $1 }' | grep -v dist-info | sort >"$work/files"
+	files_of "$wheels"/aspawn-*-cp39-abi3-*.whl >"$work/files"
 	diff - "$work/files" <<-END || return 1
 		aspawn/__init__.py
 		aspawn/_action.py
 		aspawn/_aspawn.abi3.so
 		aspawn/_popen.py
 		aspawn/_queue.py
+		aspawn/_support.py
 		aspawn/actions.py
 		aspawn/aio.py
 		aspawn/constants.py
 		aspawn/py.typed
 	END
-	"$PYTHON" -m zipfile -e "$wheels"/aspawn-*.whl "$work/unpacked" || return 1
-	ls "$wheels"/aspawn-*-cp39-abi3-*.whl || return 1
+	"$PYTHON" -m zipfile -e "$wheels"/aspawn-*-abi3-*.whl "$work/unpacked" || return 1
 	exported=$(nm -D --defined-only "$work/unpacked/aspawn/_aspawn.abi3.so" | awk '{ print $3 }')
 	test "$exported" = PyInit__aspawn || { echo "exported: $exported"; return 1; }
 }
@@ -65,7 +87,7 @@ fits_both_libcs()
 	done
 	for tag in manylinux_2_17 musllinux_1_2; do
 		test -e "$(echo "$wheels"/aspawn-*"$tag"_*.whl)" || { ls "$wheels"; return 1; }
-		cp "$wheels"/aspawn-*.whl "$work/aspawn-1-cp39-abi3-${tag}_$(uname -m).whl"
+		cp "$wheels"/aspawn-*-abi3-*.whl "$work/aspawn-1-cp39-abi3-${tag}_$(uname -m).whl"
 		PYTHONPATH=$backend "$PYTHON" -m auditwheel show "$work/aspawn-1-cp39-abi3-${tag}_"*.whl >"$work/shown" || return 1
 		cat "$work/shown"
 		rm "$work/aspawn-1-cp39-abi3-${tag}_"*.whl
@@ -120,11 +142,14 @@ types_fit()
 		    print(queue.submit(["true"], timeout=1.5).result().usage.ru_utime)
 		    queue.submit(["true"], timeout="1")  # type: ignore[arg-type]
 		    queue.submit(None, prepared=queue.prepare(["true"], env={"A": "b"}), priority=3)
+		    error = queue.submit(["unmae"]).exception()
+		    failure, result = aspawn.failure_of(error), aspawn.result_of(error)
+		    print(failure and failure.text, result and result.text, aspawn.supported)
 	END
 	unpack='--enable-incomplete-feature=Unpack' # of old versions
 	(
 		cd "$work" && export MYPYPATH="$work/unpacked" && mypy --strict "$unpack" "$work/user.py" && mypy --strict "$unpack" -p aspawn &&
-			for program in "$work"/readme/*.py; do mypy --check-untyped-defs "$unpack" "$program" || exit 1; done
+			for program in "$work"/readme/*.py; do mypy --strict "$unpack" "$program" || exit 1; done
 	)
 }
 
@@ -149,7 +174,7 @@ packs_by()
 
 installs_in()
 {
-	"$1" -m venv "$2" && "$2/bin/pip" install --quiet --no-index "$work"/newest/aspawn-*.whl
+	"$1" -m venv "$2" && "$2/bin/pip" install --quiet --no-index --find-links "$work/newest" aspawn
 }
 
 standard_tests()
@@ -200,6 +225,21 @@ interpreters_have_it()
 
 check "README's first commands make a wheel, and install it" first_commands_work
 check "it has the module, for each Python from 3.9, and the library hidden in it" wheel_has_what_it_should
+check "a second wheel has no extension" any_wheel_has_what_it_should
+check "it is installed where there is no compiler" installs_without_a_compiler
+for directory in any none; do
+	check "without an extension it uses subprocess ($directory)" elsewhere "$work/$directory" \
+		'is not supported here: there is no extension for .* pip install --no-binary' "$source/tests/test_elsewhere.py"
+done
+for platform in darwin win32 freebsd14; do
+	# On Windows subprocess itself does some things otherwise.
+	for tests in test_elsewhere.py $(test $platform = win32 || echo test_beside.py); do
+		check "on a simulated $platform it uses subprocess: $tests" elsewhere "$work/any" "is on Linux only, not on $platform" \
+			"$source/tests/simulated.py" $platform "$source/tests/$tests"
+	done
+done
+check "before Linux 5.1, on 32 bits, it uses subprocess" elsewhere "$work/unpacked" \
+	'is not supported here: the kernel is older than Linux 5.1: 4.19' "$source/tests/simulated.py" old "$source/tests/test_elsewhere.py"
 if PYTHONPATH=$backend "$PYTHON" -c 'import auditwheel' 2>/dev/null && test -e "$(echo /lib/ld-musl-*.so.1)"; then
 	check "one extension serves glibc and musl" fits_both_libcs
 else

@@ -9,20 +9,24 @@ The interface is that of the module subprocess, and more: actions= in place of p
 (aspawn.actions), limits=, cgroup=, owner=. install() puts Popen under subprocess itself.
 aspawn.aio has create_subprocess_exec() and create_subprocess_shell() for asyncio. Queue runs many
 commands, some at a time, and is an Executor of concurrent.futures; aspawn.aio has one for asyncio.
+
+`supported` is False on other systems than Linux, and without the extension. Then children are started by
+subprocess itself, and what only this package has is a NotImplementedError.
 """
 from __future__ import annotations
 
 import contextlib
 import subprocess
+import sys
 from subprocess import (DEVNULL, PIPE, STDOUT, CalledProcessError, CompletedProcess, SubprocessError,
                         TimeoutExpired, list2cmdline)
 from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union, overload
 
-from . import _aspawn  # type: ignore[attr-defined]
 from . import actions, constants
 from ._action import Descriptor, Path
 from ._popen import PTY, Args, Failure, Popen, Terminal, failure_of, opened
-from ._queue import Future, Prepared, Queue, Result
+from ._queue import Future, Prepared, Queue, Result, result_of
+from ._support import _aspawn, refuse, supported
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Future", "PIPE", "PTY", "Popen",
            "Prepared", "Queue", "Result", "STDOUT", "SubprocessError", "Terminal", "TimeoutExpired", "actions", "call",
            "check_call", "check_output", "constants", "failure_of", "getoutput", "getstatusoutput", "install",
-           "kill_cgroup", "list2cmdline", "run", "uninstall"]
+           "kill_cgroup", "list2cmdline", "result_of", "run", "supported", "uninstall"]
 
 
 if TYPE_CHECKING:
@@ -56,7 +60,13 @@ def run(*popenargs: Any, input: Any = None, capture_output: bool = False, timeou
             raise ValueError("stdout or stderr and capture_output are both given")
         kwargs["stdout"] = kwargs["stderr"] = PIPE
     with _killed(Popen(*popenargs, **kwargs)) as process:
-        stdout, stderr = process.communicate(input, timeout)
+        try:
+            stdout, stderr = process.communicate(input, timeout)
+        except TimeoutExpired as error:
+            if sys.platform == "win32":  # only there the output is not in the error yet
+                process.kill()
+                error.stdout, error.stderr = process.communicate()
+            raise
     done: CompletedProcess[Any] = CompletedProcess(process.args, process.returncode, stdout, stderr)
     if check:
         done.check_returncode()
@@ -138,5 +148,6 @@ def kill_cgroup(group: Union[Path, Descriptor]) -> None:
     """Send SIGKILL to every process of a control group (version 2) and of those below. group: its
     directory, as a path or an open descriptor. With Popen(cgroup=group) this ends a command with
     all that it has started."""
+    refuse("kill_cgroup()")
     with opened(group) as fd:
         _aspawn.kill_cgroup(fd)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import functools
 import io
 import locale
@@ -23,9 +22,9 @@ import warnings
 from typing import (IO, TYPE_CHECKING, Any, AnyStr, Callable, Collection, Dict, Generic, Iterable, Iterator, List,
                     Literal, Mapping, Optional, Sequence, Tuple, TypeVar, Union, overload)
 
-from . import _aspawn  # type: ignore[attr-defined]
 from . import actions
 from ._action import Action, Descriptor, Packed, Path
+from ._support import _aspawn, refuse, supported
 from .constants import GRACE_NONE, CommandFlags, Fact, Memory, Owner, Step, Stream
 
 Args = Union[Path, Sequence[Path]]
@@ -49,10 +48,17 @@ ARGUMENTS = {b"action_count": b"actions", b"job.priority": b"priority", b"job_by
 MADE = {"dup2": 2, "open": 1, "openat": 1, "openat2": 1, "dev_null": 1,
         "output_pipe": 1, "input_pipe": 1}  # which argument is the descriptor that it makes
 
-try:
-    from subprocess import _fork_exec as fork_exec  # type: ignore[attr-defined]
-except ImportError:  # before 3.11
-    from _posixsubprocess import fork_exec
+SIGKILL = 9  # Windows has no signal.SIGKILL
+OWN = ("actions", "limits", "cgroup", "owner", "dies_with_caller", "memory", "pty_size", "stop_signal")  # the library's
+NOTHING: Tuple[Any, ...] = (None, False, (), [], {}, (0, 0))  # values of these that ask for nothing
+
+fork_exec: Any = None
+if supported:  # Windows has none of these modules
+    import fcntl
+    try:
+        from subprocess import _fork_exec as fork_exec  # type: ignore[attr-defined,no-redef]
+    except ImportError:  # before 3.11
+        from _posixsubprocess import fork_exec
 
 
 def is_standard() -> bool:
@@ -119,6 +125,12 @@ class Failure:
 def failure_of(error: Optional[BaseException]) -> Optional[Failure]:
     """The `failure` of an exception of this package: where a child failed, or None."""
     return getattr(error, "failure", None)
+
+
+def asked_of(options: Mapping[str, Any]) -> List[str]:
+    """The names of the options that ask for what only the library has."""
+    return [name for name, value in options.items() if name in OWN and (name, value) != ("owner", "caller")
+            and (value is Memory.SHARED or value not in NOTHING)]
 
 
 def member_of(among: Any, word: Optional[str], names: Iterable[str] = ()) -> Any:
@@ -343,8 +355,10 @@ class Popen(subprocess.Popen[AnyStr]):
                  **keywords: Any) -> None:
         self._extras = {"actions": [*actions], "limits": limits, "cgroup": cgroup, "owner": member_of(Owner, owner),
                         "dies_with_caller": dies_with_caller, "memory": member_of(Memory, memory),
-                        "stop_signal": stop_signal}
-        self._pty_size = pty_size
+                        "stop_signal": stop_signal, "pty_size": pty_size}
+        if not supported:
+            streams = [*positional[2:5], *map(keywords.get, ("stdin", "stdout", "stderr"))]
+            refuse(*asked_of(self._extras), *["PTY"] * (PTY in streams))
         self._typed: Optional[memoryview] = None  # what communicate() has still to write
         self._output = bytearray()  # and what it has read
         # Waited for by the handle alone.
@@ -359,13 +373,12 @@ class Popen(subprocess.Popen[AnyStr]):
     def _execute_child(self, args: Args, executable: Optional[Path], preexec_fn: Any, *rest: Any) -> None:
         # What only the library has is not for the fork of preexec_fn.
         has_terminal = PTY in rest[7:13]
-        if self._pty_size != (0, 0) and not has_terminal:
+        if self._extras["pty_size"] != (0, 0) and not has_terminal:
             raise ValueError("pty_size is for a terminal: stdin=PTY, stdout=PTY or stderr=PTY")
-        extras = [name for name, value in self._extras.items() if value or value is Memory.SHARED]
-        extras += ["PTY"] * has_terminal
+        extras = asked_of(self._extras) + ["PTY"] * has_terminal
         if extras and preexec_fn is not None:
             raise ValueError(f"preexec_fn cannot be used with {', '.join(extras)}")
-        self._by_library = preexec_fn is None and (is_standard() or bool(extras))
+        self._by_library = supported and preexec_fn is None and (is_standard() or bool(extras))
         start = self._start if self._by_library else super()._execute_child  # type: ignore[misc]
         start(args, executable, *(() if self._by_library else (preexec_fn,)), *rest)
 
@@ -399,7 +412,7 @@ class Popen(subprocess.Popen[AnyStr]):
                 command.actions += closing(sorted({*map(int, pass_fds)}), is_marked)
             self._child = command.given_to(
                 _aspawn.Child, **command.members(), **streams, flags=self._flags(),
-                pty_rows=self._pty_size[0], pty_columns=self._pty_size[1], stop_signal=own["stop_signal"],
+                pty_rows=own["pty_size"][0], pty_columns=own["pty_size"][1], stop_signal=own["stop_signal"],
                 owner=own["owner"], memory=self._memory(bool(own["actions"]) or gid is not None or uid is not None))
         self._child_created = True
         self._owner = os.getpid()
@@ -420,7 +433,7 @@ class Popen(subprocess.Popen[AnyStr]):
         """The start has failed; pid may not be known yet."""
         self._close_pipes()
         if self.returncode is None:
-            self._child.kill(signal.SIGKILL)
+            self._child.kill(SIGKILL)
             self._reap()
 
     def _streams(self, descriptors: Iterable[int], command: Command, stack: contextlib.ExitStack) -> Dict[str, int]:
@@ -588,7 +601,7 @@ class Popen(subprocess.Popen[AnyStr]):
 
     def _wait(self, timeout: Optional[float]) -> int:
         """Waits by a descriptor, where subprocess looks again and again."""
-        if self.returncode is not None or not (self._private or timeout is not None):
+        if not supported or self.returncode is not None or not (self._private or timeout is not None):
             return super()._wait(timeout)  # type: ignore[misc,no-any-return]
         end = None if timeout is None else time.monotonic() + timeout
         fd = self._ended_fd() if self._private else self._pidfd()
@@ -631,16 +644,20 @@ class Popen(subprocess.Popen[AnyStr]):
             self.poll()
             self._signal(self._child.kill, sig)  # by its handle, as its pid may be another's
 
-    def kill_group(self, sig: int = signal.SIGKILL) -> None:
+    def kill_group(self, sig: int = SIGKILL) -> None:
         """Send a signal to the process group that the child leads (start_new_session=True, or
         process_group=0), also if the child itself has ended (a private one: if it was signalled
         before). A child that leads none gets it alone; after a preexec_fn, not at all. Does nothing
         after wait(), poll() or communicate() have set returncode."""
+        if not supported:
+            signal_group(self, sig)
+            return
         self._signal(self._child.kill_group if self._child else functools.partial(os.killpg, self.pid), sig)
 
     def kill_tree(self, grace: Optional[float] = None) -> None:
         """End a child with owner="tree" and all that descends from it: its stop_signal, and after the
         grace, in seconds, SIGKILL. Does not wait. None: one second. ValueError: the child is no tree."""
+        refuse("kill_tree()")
         if self._extras["owner"] != Owner.TREE:
             raise ValueError('kill_tree() is for a child with owner="tree"')
         self._signal(self._child.kill_tree, grace_ms(grace) or 0)
@@ -649,6 +666,17 @@ class Popen(subprocess.Popen[AnyStr]):
         if self.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 send(sig)
+
+
+def signal_group(process: subprocess.Popen[Any], sig: int) -> None:
+    """Popen.kill_group() without the library."""
+    if not hasattr(os, "killpg"):
+        refuse("kill_group()")
+    try:
+        if process.returncode is None:
+            os.killpg(process.pid, sig)
+    except (ProcessLookupError, PermissionError):  # it leads no group; on macOS it has ended
+        process.send_signal(sig)
 
 
 def is_text(options: Mapping[str, Any]) -> bool:

@@ -13,20 +13,23 @@ import functools
 import itertools
 import logging
 import os
-import resource
 import select
 import subprocess
 import threading
 from array import array
 from collections import deque
 from subprocess import DEVNULL, PIPE, STDOUT
-from typing import Any, Callable, Deque, Dict, Generic, Iterable, Iterator, List, Literal, Optional, Tuple, TypeVar
+from typing import (TYPE_CHECKING, Any, Callable, Deque, Dict, Generic, Iterable, Iterator, List, Literal, Optional,
+                    Tuple, TypeVar)
 
-from . import _aspawn  # type: ignore[attr-defined]
 from . import actions as actions_of
 from ._action import Action, Path
 from ._popen import RESTORE, Args, Command, Environment, Failure, Limits, grace_ms, member_of, milliseconds, words_of
+from ._support import _aspawn, refuse
 from .constants import CommandFlags, JobFlags, Outcome, Owner, QueueFlags, Stream
+
+if TYPE_CHECKING:
+    import resource  # Windows has no such module
 
 
 class Result(subprocess.CompletedProcess[Any]):
@@ -66,6 +69,8 @@ class Result(subprocess.CompletedProcess[Any]):
 
     @property
     def usage(self) -> resource.struct_rusage:
+        import resource
+
         # Made when asked for: CPython 3.11 reports an error if one is left to the end of the interpreter.
         words = array("q" if len(self._usage) == 18 * 8 else "i", self._usage)
         return resource.struct_rusage((words[0] + words[1] / 1e6, words[2] + words[3] / 1e6, *words[4:]))
@@ -78,6 +83,11 @@ class Result(subprocess.CompletedProcess[Any]):
 
     def __repr__(self) -> str:
         return f"<Result of {self.args!r}: {self.text}>"
+
+
+def result_of(error: Optional[BaseException]) -> Optional[Result]:
+    """The `result` of the exception of a job's future, or None."""
+    return getattr(error, "result", None)
 
 
 def command_of(args: Args, stderr: int, shell: Optional[bool], executable: Optional[Path], cwd: Optional[Path],
@@ -153,6 +163,7 @@ class Jobs(Generic[FutureType]):
 
     def __init__(self, running: int = 16, *, jobs: int = 256, job_bytes: int = 1 << 17, delay: float = 0.0,
                  local: bool = False) -> None:
+        refuse("a queue")
         for name, number, least, most in (("running", running, 1, 1 << 15), ("jobs", jobs, 1, 1 << 15),
                                           ("job_bytes", job_bytes, 1, 1 << 24), ("delay", delay, 0, 1 << 22)):
             if not least <= number <= most:

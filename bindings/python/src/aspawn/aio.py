@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
-import signal
 from asyncio import base_subprocess
+from signal import SIGTERM
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._action import Path
-from ._popen import PTY, Popen, StreamOf, duplicate
+from ._popen import OWN, PTY, SIGKILL, Popen, StreamOf, asked_of, duplicate, signal_group
 from ._queue import Job, Jobs, Result
+from ._support import refuse, supported
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -33,10 +35,12 @@ POLL_SECONDS = 0.01  # where there are no pidfds
 class Process(asyncio.subprocess.Process):
     """asyncio's, and two methods of aspawn.Popen."""
 
-    def kill_group(self, sig: int = signal.SIGKILL) -> None:
-        self._transport.get_extra_info("subprocess").kill_group(sig)  # type: ignore[attr-defined]
+    def kill_group(self, sig: int = SIGKILL) -> None:
+        process: Any = self._transport.get_extra_info("subprocess")  # type: ignore[attr-defined]
+        process.kill_group(sig) if supported else signal_group(process, sig)
 
     def kill_tree(self, grace: Optional[float] = None) -> None:
+        refuse("kill_tree()")
         self._transport.get_extra_info("subprocess").kill_tree(grace)  # type: ignore[attr-defined]
 
 
@@ -95,10 +99,10 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
         self._proc.send_signal(signal)
 
     def terminate(self) -> None:
-        self.send_signal(signal.SIGTERM)
+        self.send_signal(SIGTERM)
 
     def kill(self) -> None:
-        self.send_signal(signal.SIGKILL)
+        self.send_signal(SIGKILL)
 
 
 async def _executed(process: Popen[bytes], loop: asyncio.AbstractEventLoop) -> None:
@@ -119,6 +123,16 @@ async def _executed(process: Popen[bytes], loop: asyncio.AbstractEventLoop) -> N
                 loop.remove_reader(fd)
 
 
+async def _by_asyncio(loop: Any, arguments: Any, shell: bool, limit: int, **keywords: Any) -> Process:
+    """asyncio's own process, where the library does not work."""
+    refuse(*asked_of(keywords))
+    start = functools.partial(loop.subprocess_shell if shell else loop.subprocess_exec,
+                              lambda: asyncio.subprocess.SubprocessStreamProtocol(limit=limit, loop=loop))
+    transport, protocol = await start(*[arguments] if shell else arguments,
+                                      **{name: value for name, value in keywords.items() if name not in OWN})
+    return Process(transport, protocol, loop)
+
+
 async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf, stderr: StreamOf, limit: int, /,
                   **keywords: Any) -> Process:
     if PTY in (stdin, stdout, stderr):
@@ -129,6 +143,8 @@ async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf
         if keywords.pop(name, None):
             raise ValueError(f"{name} is not for asyncio, whose streams are of bytes")
     loop = asyncio.get_running_loop()
+    if not supported:
+        return await _by_asyncio(loop, arguments, shell, limit, stdin=stdin, stdout=stdout, stderr=stderr, **keywords)
     popen: Any = Popen
     process = popen(arguments, 0, stdin=stdin, stdout=stdout, stderr=stderr, shell=shell, _early=True, **keywords)
     try:
