@@ -8,7 +8,11 @@
 #include "../marks.h"
 
 /* The program's libc defines it, if there is a libc. */
+#ifdef ASPAWN_NO_WEAK_SYMBOLS /* for code that no linker can give the address */
+static char **const environ = NULL;
+#else
 extern char **environ __attribute__((weak, visibility("default")));
+#endif
 
 /* Tells the last action for each changed variable. */
 struct changes {

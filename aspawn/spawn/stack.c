@@ -11,8 +11,12 @@
 enum { NAPS_OF_A_RING = 10 }; /* half a second of aspw_deadline_sleep_on() */
 
 /* ASan's runtime has this function. Instrumented frames stay poisoned after an exec. */
+#ifdef ASPAWN_NO_WEAK_SYMBOLS
+static void (*const __asan_unpoison_memory_region)(const volatile void *, size_t) = NULL;
+#else
 __attribute__((weak, visibility("default"))) void
 __asan_unpoison_memory_region(const volatile void *addr, size_t size);
+#endif
 
 /* If a fork came between the two stores, the stack may have a size and no address: it is unused. */
 PSYS_INLINE bool is_stack(const struct Stack_t *stack)
