@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && cgo
+//go:build linux && (amd64 || arm64)
 
 // Package aspawn starts programs as os/exec does, without suspending the caller, on the C library of
 // the same name, which is in it.
@@ -231,7 +231,7 @@ func (c *Cmd) start() error {
 	if err := c.look(); err != nil {
 		return err
 	}
-	m := newMessage(c, files, env)
+	m := newMessage(c, files, env, false)
 	if c.Process, err = start(m); err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && cgo
+//go:build linux && (amd64 || arm64)
 
 package aspawn
 
@@ -338,7 +338,7 @@ func TestAHelperThatIsKilledBeforeItsClone(t *testing.T) {
 		c := shell("exit 5")
 		c.Owner = OwnerPrivate
 		check(t, c.Start())
-		syscall.Syscall6(424, uintptr(c.Process.child.ended_fd), uintptr(syscall.SIGKILL), 0, 0, 0, 0) // pidfd_send_signal
+		syscall.Syscall6(424, uintptr(c.Process.child.endedFd), uintptr(syscall.SIGKILL), 0, 0, 0, 0) // pidfd_send_signal
 		c.Wait()
 		if c.ProcessState != nil && c.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
 			killed = true
@@ -687,6 +687,9 @@ func TestDescriptorLimitIsRestored(t *testing.T) {
 	if limit.Max < 300 {
 		t.Skip("a low limit")
 	}
+	if version := runtime.Version(); strings.HasPrefix(version, "go1.19") || strings.HasPrefix(version, "go1.20") {
+		t.Skip("before Go 1.21 the limit may be raised before it can be read")
+	}
 	exe, err := os.Executable()
 	check(t, err)
 	c := Command("sh", "-c", `ulimit -S -n 256; exec "$@"`, "sh", exe, "-test.run", "^TestShowsItsLimit$", "-test.v")
@@ -744,7 +747,7 @@ func TestWaitsTakeNoThread(t *testing.T) {
 		}()
 	}
 	time.Sleep(20 * time.Millisecond)
-	if now := threads(t); now > before+20 {
+	if now := threads(t); now > before+count/2 {
 		t.Errorf("%d threads, before %d", now, before)
 	}
 	for _, c := range commands {
@@ -757,7 +760,7 @@ func TestWaitsTakeNoThread(t *testing.T) {
 func TestWaitsWithoutPidfd(t *testing.T) {
 	c := shell("sleep 0.03; exit 6")
 	files := []int{0, 1, 2}
-	m := newMessage(c, files, os.Environ())
+	m := newMessage(c, files, os.Environ(), false)
 	m.command.flags |= 8 // ASPAWN_COMMAND_NO_PIDFD
 	p, err := start(m)
 	check(t, err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && cgo && !go1.20
+//go:build linux && (amd64 || arm64) && !go1.20
 
 package aspawn
 

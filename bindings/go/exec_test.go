@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && cgo
+//go:build linux && (amd64 || arm64)
 
 package aspawn
 
@@ -64,8 +64,11 @@ func init() {
 			<-signals
 		},
 		"closed":    withoutStreams,
+		"depth":     depth,
 		"parent":    parent,
 		"private":   private,
+		"scanner":   scanner,
+		"sleeps":    sleeps,
 		"terminals": terminals,
 	}
 }
@@ -313,12 +316,12 @@ func TestExtraFilesFDShuffle(t *testing.T) {
 	defer read.Close()
 	saved, err := syscall.Dup(2)
 	check(t, err)
-	check(t, syscall.Dup2(int(write.Fd()), 2))
+	check(t, syscall.Dup3(int(write.Fd()), 2, 0))
 	null, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
 	check(t, err)
 	c.Stdout, c.Stderr = os.Stderr, null
 	err = c.Run()
-	syscall.Dup2(saved, 2)
+	syscall.Dup3(saved, 2, 0)
 	syscall.Close(saved)
 	write.Close()
 	check(t, err)

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""generate.py INTERFACE.JSON TO: writes what the Go packages have of the C library's headers:
+"""generate.py INTERFACE.JSON TO INTERFACE.H: writes what the Go packages have of C's headers:
 
     TO/interface.go             enumerations
     TO/action/interface.go      actions and their numbers
     TO/action/resources.go      limits, and mips_resources.go those of MIPS
-    TO/interface.h              for shim.c: makes an action of C from the operands that Go sends
+    TO/structures.go            structures and constants of C that only this package uses
+    INTERFACE.H                 for block.c: makes an action of C from the operands that Go sends,
+                                and checks the layouts of the structures
 
 A new action, constant or flag of C needs no change here.
 """
@@ -22,12 +24,19 @@ HEAD = """// SPDX-License-Identifier: MIT
 
 package {}
 """
-CGO, MIPS = "linux && cgo", "mips || mipsle || mips64 || mips64le"
+BLOCK, MIPS = "linux && (amd64 || arm64)", "mips || mipsle || mips64 || mips64le"
 # What the package syscall has, or only C needs.
 ELSEWHERE = {"PSYS_SIG", "PSYS_O", "PSYS_AT", "aspawn_action_kind", "aspawn_with_flags", "aspawn_stream",
              "aspawn_io_flags", "aspawn_step", "aspawn_fact", "aspawn_clone_mode", "aspawn_helper", "aspawn_reason",
              "aspawn_queue_flags", "aspawn_job_flags", "aspawn_command_flags", "aspawn_count", "ASPAWN_GRACE",
              "ASPAWN_VERSION"}
+# What the package uses of C. Both architectures have the same layouts.
+STRUCTURES = ("aspawn_command", "aspawn_failure", "aspawn_child", "aspawn_queue_options", "aspawn_job", "aspawn_result")
+PRIVATE = {"aspawn_stream", "aspawn_fact", "aspawn_queue_flags", "aspawn_job_flags", "aspawn_command_flags",
+           "ASPAWN_GRACE"}
+MEMBERS = {"int": "int32", "unsigned": "uint32", "uint32_t": "uint32", "int64_t": "int64", "uint64_t": "uint64",
+           "size_t": "uint64", "const char *": "*byte", "struct psys_rusage": "syscall.Rusage",
+           "struct aspawn_failure": "cFailure"}
 ENUMERATIONS = {"aspawn_owner": "Owner", "aspawn_memory": "Memory", "aspawn_outcome": "Outcome", "ASPAWN_MOST": ""}
 WIDER = {"PSYS_MS", "PSYS_CLONE_NEW", "PSYS_RESOLVE", "PSYS_RLIM64"}
 TYPES = {"int": "int", "unsigned": "uint32", "int64_t": "int64", "uint64_t": "uint64", "size_t": "int"}
@@ -124,7 +133,7 @@ def blocks(constants):
 
 
 def enumerations(description):
-    yield HEAD.format(CGO, "aspawn")
+    yield HEAD.format(BLOCK, "aspawn")
     yield 'import "fmt"\n'
     for group in description["groups"]:
         if group["name"] in ENUMERATIONS:
@@ -138,7 +147,9 @@ def enumerations(description):
             yield from (f'\tcase {name}:\n\t\treturn "{name}"' for name in members)
             yield f'\t}}\n\treturn fmt.Sprintf("{kind}(%d)", int32(of))\n}}\n'
     names = ", ".join(f'"{of["name"]}"' for of in description["actions"])
-    yield f'// By the numbers of actions; 0 is no action.\nvar actionNames = [...]string{{"", {names}}}'
+    yield f'// By the numbers of actions; 0 is no action.\nvar actionNames = [...]string{{"", {names}}}\n'
+    copies = ", ".join(f"{number}: true" for number, of in enumerate(description["actions"], 1) if of["copies"])
+    yield f"// Actions for which a child always needs memory of its own.\nvar actionCopies = map[int64]bool{{{copies}}}"
 
 
 def actions(description):
@@ -157,11 +168,60 @@ def resources(description, condition, architecture):
                       for constant in description["constants"] if constant["group"] == "PSYS_RLIMIT")
 
 
+def lower_camel(name):
+    return name[0].lower() + camel(name)[1:]
+
+
+def member_type(kind):
+    array = re.fullmatch(r"(?:unsigned )?char\[(\d+)\]", kind)
+    return f"[{array[1]}]byte" if array else MEMBERS.get(kind) or "unsafe.Pointer"
+
+
+def member_size(kind):
+    array = re.fullmatch(r"(?:unsigned )?char\[(\d+)\]", kind)
+    return int(array[1]) if array else {"int": 4, "unsigned": 4, "uint32_t": 4}.get(kind, 8)
+
+
+def structures(description):
+    """Structures with the layouts of C's. An index that is not 0 is an error of the compiler."""
+    yield HEAD.format(BLOCK, "aspawn")
+    yield 'import (\n\t"syscall"\n\t"unsafe"\n)\n\nconst ('
+    constants = [constant for constant in description["constants"] if constant["group"] in PRIVATE]
+    width = max(len(lower_camel(constant["name"][7:].lower())) for constant in constants)
+    for constant in constants:
+        yield f"\t{lower_camel(constant['name'][7:].lower()):{width}} = {constant['value']}"
+    yield ")\n"
+    checks = [("syscall.Rusage{}", None, "psys_rusage")]
+    for of in description["structures"]:
+        if of["name"] not in STRUCTURES:
+            continue
+        name = "c" + camel(of["name"][7:])
+        members = [(lower_camel(member["name"]), member_type(member["type"])) for member in of["members"]]
+        width = max(len(member) for member, _ in members)
+        yield f"type {name} struct {{"
+        yield from (f"\t{member:{width}} {kind}" for member, kind in members)
+        layout, last = of["layouts"]["x86_64"], member_size(of["members"][-1]["type"])
+        # The vet of Go 1.19 does not count what lies behind the last member.
+        if layout["offsets"][-1] + last < layout["size"]:
+            yield f"\t{'_':{width}} [{layout['size'] - layout['offsets'][-1] - last}]byte"
+        yield "}\n"
+        checks.append((f"{name}{{}}", [member for member, _ in members], of["name"]))
+    layouts = {of["name"]: of["layouts"] for of in description["structures"]}
+    yield "var ("
+    for name, members, of in checks:
+        layout = layouts[of]["x86_64"]
+        assert layout == layouts[of]["aarch64"]
+        yield f"\t_ = [1]struct{{}}{{}}[unsafe.Sizeof({name})-{layout['size']}]"
+        yield from (f"\t_ = [1]struct{{}}{{}}[unsafe.Offsetof({name}.{member})-{offset}]"
+                    for member, offset in zip(members or (), layout["offsets"]))
+    yield ")"
+
+
 def shim(description):
     yield "/* SPDX-License-Identifier: MIT */"
     yield "/* Made by the library's bindings/go/generate.py from doc/interface.json. */"
-    yield "static const int64_t *aspawn_go_action(struct aspawn_action *action, const int64_t *of, const char *bytes,"
-    yield "\t\t\t\t      int *results)\n{\n\tswitch (*of++) {"
+    yield "static const int64_t *make_action(struct aspawn_action *action, const int64_t *of, const char *bytes,"
+    yield "\t\t\t\t  int *results)\n{\n\tswitch (*of++) {"
     for number, of in enumerate(description["actions"], 1):
         operands = of["operands"]
         if not is_offered(of):
@@ -175,14 +235,21 @@ def shim(description):
             else:
                 arguments.append(f"({operand['type']})of[{i}]")
         yield f"\tcase {number}:\n\t\t{of['function']}({', '.join(arguments)});\n\t\treturn of + {len(operands)};"
-    yield "\t}\n\treturn NULL;\n}"
+    yield "\t}\n\treturn NULL;\n}\n"
+    for of in description["structures"]:
+        if of["name"] in (*STRUCTURES, "psys_rusage", "aspawn_action"):
+            layout, name = of["layouts"]["x86_64"], of["name"]
+            yield f'_Static_assert(sizeof(struct {name}) == {layout["size"]}, "as Go has it");'
+            yield from (f'_Static_assert(offsetof(struct {name}, {member["name"]}) == {offset}, "as Go has it");'
+                        for member, offset in zip(of["members"], layout["offsets"]))
 
 
 def main():
     description = json.loads(Path(sys.argv[1]).read_text())
     to = Path(sys.argv[2])
     (to / "action").mkdir(exist_ok=True)
-    for name, lines in (("interface.go", enumerations(description)), ("interface.h", shim(description)),
+    for name, lines in (("interface.go", enumerations(description)), ("structures.go", structures(description)),
+                        (Path(sys.argv[3]).absolute(), shim(description)),
                         ("action/interface.go", actions(description)),
                         ("action/resources.go", resources(description, f"!({MIPS})", "x86_64")),
                         ("action/mips_resources.go", resources(description, f"({MIPS})", "mips"))):

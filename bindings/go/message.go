@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && cgo
+//go:build linux && (amd64 || arm64)
 
 package aspawn
-
-/*
-#cgo CFLAGS: -I${SRCDIR}
-#include "shim.h"
-*/
-import "C"
 
 import (
 	"errors"
@@ -18,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	"aspawn.example/bindings/go/action"
 	"aspawn.example/bindings/go/internal"
@@ -27,7 +22,7 @@ const keepCapabilities = 1 << 4 // SECBIT_KEEP_CAPS
 
 // In place of a descriptor of the program.
 const (
-	null   = C.ASPAWN_STREAM_NULL
+	null   = streamNull
 	closed = -2
 )
 
@@ -38,11 +33,11 @@ const (
 	ofFiles = -3 // Cmd.ExtraFiles, and standard streams
 )
 
-// A message is a command as shim.c takes it.
+// A message is a command as block.c takes it.
 type message struct {
-	command C.struct_aspawn_command
+	command cCommand
 	path    string
-	words   []C.int64_t
+	words   []int64
 	bytes   []byte
 	files   []any // kept open
 	ends    []**os.File
@@ -50,6 +45,8 @@ type message struct {
 	err     error
 
 	awaitsExec bool
+	// If the start may wait, and what decides that. copies: the child needs memory of its own.
+	waits, followsThread, copies, onlyBelow, closefrom bool
 }
 
 func (m *message) text(text string) {
@@ -59,14 +56,30 @@ func (m *message) text(text string) {
 	m.bytes = append(append(m.bytes, text...), 0)
 }
 
+// look notes what decides if a start waits.
+func (m *message) look(of action.Action) {
+	kind, _ := internal.Read(of)
+	switch actionNames[kind] {
+	case "pdeathsig": // lost if this thread ends before
+		m.awaitsExec, m.followsThread = true, true
+	case "only_below":
+		m.onlyBelow = true
+	case "closefrom":
+		m.closefrom = true
+	case "setns", "write": // by their operands
+		m.copies = true
+	}
+	m.copies = m.copies || actionCopies[kind]
+}
+
 func (m *message) action(origin int, of action.Action) {
+	m.look(of)
 	kind, operands := internal.Read(of)
 	m.origins = append(m.origins, origin)
-	m.words = append(m.words, C.int64_t(kind))
+	m.words = append(m.words, int64(kind))
 	if kind == 0 && m.err == nil {
 		m.err = &SetupError{Index: origin, Name: "empty", Err: syscall.EINVAL}
 	}
-	m.awaitsExec = m.awaitsExec || actionNames[kind] == "pdeathsig" // lost if this thread ends before
 	for _, operand := range operands {
 		word := int64(len(m.bytes))
 		switch operand := operand.(type) {
@@ -94,12 +107,12 @@ func (m *message) action(origin int, of action.Action) {
 			word = int64(len(m.ends))
 			m.ends = append(m.ends, operand)
 		}
-		m.words = append(m.words, C.int64_t(word))
+		m.words = append(m.words, int64(word))
 	}
 }
 
 // newMessage describes the command, with these descriptors as 0, 1 and so on.
-func newMessage(c *Cmd, files []int, env []string) *message {
+func newMessage(c *Cmd, files []int, env []string, isJob bool) *message {
 	path, args := c.Path, c.Args
 	if !strings.Contains(path, "/") {
 		path = "./" + path // not searched for
@@ -109,7 +122,7 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 	}
 	m := &message{
 		path:  c.Path,
-		words: append(make([]C.int64_t, 0, 64), C.int64_t(len(args)), C.int64_t(len(env))),
+		words: append(make([]int64, 0, 64), int64(len(args)), int64(len(env))),
 		bytes: make([]byte, 0, 4096),
 
 		awaitsExec: c.AwaitExec,
@@ -119,19 +132,20 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 			m.text(text)
 		}
 	}
-	m.command.size = C.sizeof_struct_aspawn_command
-	m.command.owner, m.command.memory = C.int(c.Owner), C.int(c.Memory)
-	m.command.flags = C.ASPAWN_COMMAND_INHERIT_SIGNALS // as os/exec
+	m.command.size = uint64(unsafe.Sizeof(m.command))
+	m.command.owner, m.command.memory = int32(c.Owner), int32(c.Memory)
+	m.command.flags = commandInheritSignals // as os/exec
 	if number, is := c.StopSignal.(syscall.Signal); is {
-		m.command.stop_signal = C.int(number)
+		m.command.stopSignal = int32(number)
 	} else if c.StopSignal != nil {
 		m.err = errors.New("os: unsupported signal type")
 	}
 	if c.DiesWithCaller || c.SysProcAttr != nil && c.SysProcAttr.Pdeathsig == syscall.SIGKILL {
-		m.command.flags |= C.ASPAWN_COMMAND_DIES_WITH_CALLER
+		m.command.flags |= commandDiesWithCaller
+		m.followsThread = !havePidfds() // then it dies with the thread
 	}
 	if c.TreeOrGroup {
-		m.command.flags |= C.ASPAWN_COMMAND_TREE_OR_GROUP
+		m.command.flags |= commandTreeOrGroup
 	}
 	attr := c.SysProcAttr
 	if attr == nil {
@@ -144,14 +158,20 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 	}
 	m.descriptors(files, c.Actions, attr.Foreground)
 	m.terminal(attr, len(files))
-	var soft, hard C.uint64_t
-	if C.aspawn_go_first_limit(&soft, &hard) != 0 {
-		m.action(ofAttr, action.Rlimit(action.RLIMIT_NOFILE, uint64(soft), uint64(hard)))
+	if soft, hard, raised := firstLimit(); raised {
+		m.action(ofAttr, action.Rlimit(action.RLIMIT_NOFILE, soft, hard))
+	}
+	for _, of := range c.Actions {
+		m.look(of)
+	}
+	m.waits = !isJob && !m.followsThread && m.mayWait(c, attr.Chroot)
+	if m.waits { // on a thread that blocks all signals
+		m.action(ofAttr, action.Sigmask(m.signalMask()...))
 	}
 	for i, of := range c.Actions {
 		m.action(i, of)
 	}
-	m.command.action_count = C.size_t(len(m.origins))
+	m.command.actionCount = uint64(len(m.origins))
 	return m
 }
 
@@ -177,10 +197,10 @@ func (m *message) descriptors(files []int, actions []action.Action, foreground b
 			highest = fd
 		}
 	}
-	for i, stream := range []*C.int{&m.command.std_in, &m.command.std_out, &m.command.std_err} {
-		*stream = C.ASPAWN_STREAM_INHERIT
+	for i, stream := range []*int32{&m.command.stdIn, &m.command.stdOut, &m.command.stdErr} {
+		*stream = streamInherit
 		if plain && files[i] != i {
-			*stream = C.int(files[i])
+			*stream = int32(files[i])
 		}
 	}
 	from, first := append([]int(nil), files...), 0
@@ -294,13 +314,13 @@ func (e *SetupError) Unwrap() error { return e.Err }
 var members = map[string]string{"owner": "Owner", "memory": "Memory", "job.priority": "Priority", "job_bytes": "JobBytes"}
 
 // failed is the error of a start that returned result and left a failure.
-func failed(path string, origins []int, result int, failure *C.struct_aspawn_failure) error {
+func failed(path string, origins []int, result int, failure *cFailure) error {
 	if failure.error != 0 {
 		result = int(failure.error)
 	}
 	number := syscall.Errno(-result)
-	step, name := int(failure.step), C.GoString(C.aspawn_failure_name(failure))
-	e := &SetupError{Index: -1, Name: name, Subject: C.GoString(&failure.subject[0]), Err: number}
+	step, name := int(failure.step), failure.name()
+	e := &SetupError{Index: -1, Name: name, Subject: text(failure.subject[:]), Err: number}
 	switch {
 	case name == "argument":
 		if member := members[e.Subject]; member != "" {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && cgo
+//go:build linux && (amd64 || arm64)
 
 package aspawn
-
-/*
-#include "shim.h"
-*/
-import "C"
 
 import (
 	"errors"
@@ -20,6 +15,7 @@ import (
 	"unsafe"
 
 	"aspawn.example/bindings/go/action"
+	"aspawn.example/bindings/go/internal/block"
 )
 
 // A Process is a running child, as os.Process is.
@@ -29,7 +25,7 @@ type Process struct {
 	Pid int
 
 	mu      sync.Mutex
-	child   *C.struct_aspawn_child
+	child   *cChild
 	over    error    // what calls fail with: it was waited for, or released
 	ended   *os.File // readable at the child's end, made by the first Wait; nil: none
 	path    string
@@ -49,19 +45,15 @@ func start(m *message) (*Process, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	p := &Process{child: new(C.struct_aspawn_child), path: m.path, origins: m.origins}
+	p := &Process{child: new(cChild), path: m.path, origins: m.origins}
 	if m.awaitsExec {
-		m.command.flags |= C.ASPAWN_COMMAND_STARTED_FD
+		m.command.flags |= commandStartedFd
 	}
-	results := make([]C.int, len(m.ends)+1)
-	r := C.aspawn_go_start(p.child, &m.command, &m.words[0], unsafe.Pointer(&m.bytes[0]), &results[0])
-	runtime.KeepAlive(m.files)
-	if r < 0 {
-		var failure C.struct_aspawn_failure
-		C.aspawn_wait_started(p.child, &failure, 0)
-		return nil, failed(m.path, m.origins, int(r), &failure)
+	results := make([]int32, len(m.ends)+1)
+	if r := m.start(p.child, results); r < 0 {
+		return nil, failed(m.path, m.origins, int(r), p.child.failure())
 	}
-	p.Pid = int(C.aspawn_describe(p.child, C.ASPAWN_FACT_PID))
+	p.Pid = p.child.describe(factPid)
 	for i, end := range m.ends {
 		*end = ownEnd(int(results[i]), "|")
 	}
@@ -79,7 +71,7 @@ func duplicate(fd int) (int, error) {
 }
 
 // polledFile is a copy of the descriptor on the runtime's poller; nil: there is none.
-func polledFile(fd C.int) *os.File {
+func polledFile(fd int32) *os.File {
 	copy, err := duplicate(int(fd))
 	if err != nil {
 		return nil
@@ -96,8 +88,19 @@ func ownEnd(fd int, name string) *os.File {
 // awaitReadable returns when the file is readable, or at its deadline; at once if there is no file.
 func awaitReadable(file *os.File) {
 	if raw, err := file.SyscallConn(); err == nil {
-		raw.Read(func(fd uintptr) bool { return C.aspawn_go_readable(C.int(fd)) != 0 })
+		raw.Read(isReadable)
 	}
+}
+
+// isReadable is true if the descriptor is readable, hung up, or none.
+func isReadable(fd uintptr) bool {
+	of := struct {
+		fd              int32
+		events, revents int16
+	}{fd: int32(fd), events: 1} // POLLIN
+	var at_once syscall.Timespec
+	count, _, _ := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&of)), 1, uintptr(unsafe.Pointer(&at_once)), 0, 0, 0)
+	return count != 0
 }
 
 // until calls try until it is done, a moment after the file is readable, or with no file.
@@ -113,18 +116,18 @@ func until(file *os.File, try func() bool) {
 
 // awaitExec waits until the program was executed, or returns why not, when the child is reaped.
 func (p *Process) awaitExec() error {
-	var r C.int
-	started := polledFile(p.child.started_fd)
+	var r syscall.Errno
+	started := polledFile(p.child.startedFd)
 	defer started.Close()
 	until(nil, func() bool { // a process that another thread forked may keep it from being readable
 		started.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
 		awaitReadable(started)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		r = C.aspawn_wait_started(p.child, nil, 0)
-		return r != -C.int(syscall.ETIMEDOUT)
+		r = syscall.Errno(-call(block.WaitStarted, 0, unsafe.Pointer(p.child), nil))
+		return r != syscall.ETIMEDOUT
 	})
-	if r < 0 {
+	if r != 0 {
 		_, err := p.Wait()
 		return err
 	}
@@ -136,7 +139,7 @@ func (p *Process) awaitExec() error {
 func (p *Process) Wait() (state *ProcessState, err error) {
 	p.mu.Lock()
 	if p.ended == nil && p.gone() == nil { // after Start, which it would make slower
-		p.ended = polledFile(p.child.ended_fd)
+		p.ended = polledFile(p.child.endedFd)
 	}
 	ended := p.ended // another Wait makes it if this one could not
 	p.mu.Unlock()
@@ -149,27 +152,26 @@ func (p *Process) Wait() (state *ProcessState, err error) {
 			}
 			return true
 		}
-		pid := C.int(p.Pid)
-		if pid == 0 && C.aspawn_ended(p.child) != 0 {
-			C.aspawn_pid(p.child) // a helper has cloned it by now, unless somebody has killed the helper
-			pid = C.aspawn_describe(p.child, C.ASPAWN_FACT_PID)
+		pid, child := p.Pid, unsafe.Pointer(p.child)
+		if pid == 0 && call(block.Ended, 0, child) != 0 {
+			call(block.Pid, 0, child) // a helper has cloned it by now, unless somebody has killed the helper
+			pid = p.child.describe(factPid)
 		}
-		var status C.int
-		state = &ProcessState{pid: int(pid)}
-		r := syscall.Errno(-C.aspawn_wait(p.child, &status, (*C.struct_psys_rusage)(unsafe.Pointer(&state.usage)), 0))
+		var status int32
+		state = &ProcessState{pid: pid}
+		r := syscall.Errno(-call(block.Wait, 0, child, unsafe.Pointer(&status), unsafe.Pointer(&state.usage)))
 		switch state.status = syscall.WaitStatus(status); r {
 		case 0:
 		case syscall.ETIMEDOUT:
 			return false
 		case syscall.ECANCELED:
-			var failure C.struct_aspawn_failure
-			C.aspawn_wait_started(p.child, &failure, 0)
-			if failure.error == -C.int(syscall.ECHILD) && state.status.Signaled() {
+			failure := p.child.failure()
+			if failure.error == -int32(syscall.ECHILD) && state.status.Signaled() {
 				break // by a signal, before the exec
 			}
-			state, err = nil, failed(p.path, p.origins, -int(r), &failure)
+			state, err = nil, failed(p.path, p.origins, -int(r), failure)
 		case syscall.ENOTEMPTY:
-			err = fmt.Errorf("aspawn: %d processes of the tree survive: %w", int(C.aspawn_describe(p.child, C.ASPAWN_FACT_SURVIVORS)), r)
+			err = fmt.Errorf("aspawn: %d processes of the tree survive: %w", p.child.describe(factSurvivors), r)
 		default:
 			state, err = nil, os.NewSyscallError("wait", r)
 		}
@@ -191,21 +193,21 @@ func (p *Process) Release() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone() == nil {
-		C.aspawn_release(p.child)
+		p.child.knows().call(block.Release, 0, unsafe.Pointer(p.child))
 		p.finish(errors.New("os: process already released"))
 	}
 	return nil
 }
 
 // call calls a function of the library with the handle, unless the child was waited for.
-func (p *Process) call(function func() C.int) (int, error) {
+func (p *Process) call(entry block.Entry, number int64) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.gone(); err != nil {
 		return 0, err
 	}
-	r := function()
-	if r == -C.int(syscall.ESRCH) {
+	r := p.child.knows().call(entry, number, unsafe.Pointer(p.child))
+	if r == -int64(syscall.ESRCH) {
 		return 0, os.ErrProcessDone
 	} else if r < 0 {
 		return 0, syscall.Errno(-r)
@@ -228,12 +230,11 @@ func (p *Process) signal(sig os.Signal, group bool) error {
 	if !is {
 		return errors.New("os: unsupported signal type")
 	}
-	_, err := p.call(func() C.int {
-		if group {
-			return C.aspawn_kill_group(p.child, C.int(number))
-		}
-		return C.aspawn_kill(p.child, C.int(number))
-	})
+	entry := block.Kill
+	if group {
+		entry = block.KillGroup
+	}
+	_, err := p.call(entry, int64(number))
 	return err
 }
 
@@ -242,9 +243,9 @@ func (p *Process) signal(sig os.Signal, group bool) error {
 func (p *Process) KillTree(grace time.Duration) error {
 	of := milliseconds(grace)
 	if grace <= 0 {
-		of = C.ASPAWN_GRACE_NONE
+		of = graceNone
 	}
-	_, err := p.call(func() C.int { return C.aspawn_kill_tree(p.child, of) })
+	_, err := p.call(block.KillTree, of)
 	if err == syscall.EINVAL {
 		err = fmt.Errorf("aspawn: the child is not of OwnerTree: %w", err)
 	}
@@ -252,8 +253,8 @@ func (p *Process) KillTree(grace time.Duration) error {
 }
 
 // Rounded up.
-func milliseconds(time_ time.Duration) C.int64_t {
-	of := C.int64_t(time_ / time.Millisecond)
+func milliseconds(time_ time.Duration) int64 {
+	of := int64(time_ / time.Millisecond)
 	if time_%time.Millisecond > 0 {
 		of++
 	}
@@ -267,22 +268,28 @@ func (p *Process) PID() (pid int, err error) {
 		return p.Pid, nil
 	}
 	until(nil, func() bool {
-		pid, err = p.call(func() C.int {
-			if known := C.aspawn_describe(p.child, C.ASPAWN_FACT_PID); known > 0 {
-				return known
-			} else if C.aspawn_wait_started(p.child, nil, 0) == -C.int(syscall.ETIMEDOUT) {
-				return 0
-			}
-			return C.aspawn_pid(p.child) // why it could not be cloned
-		})
+		pid, err = p.known()
 		return pid > 0 || err != nil
 	})
 	return
 }
 
+// known returns the number of the child, 0 as long as there is none, or why it could not be cloned.
+func (p *Process) known() (int, error) {
+	p.mu.Lock()
+	child := unsafe.Pointer(p.child)
+	if p.gone() == nil && p.child.describe(factPid) <= 0 &&
+		call(block.WaitStarted, 0, child, nil) == -int64(syscall.ETIMEDOUT) {
+		p.mu.Unlock()
+		return 0, nil
+	}
+	p.mu.Unlock()
+	return p.call(block.Pid, 0)
+}
+
 // Pidfd returns a new descriptor of the child, which the caller closes.
 func (p *Process) Pidfd() (*os.File, error) {
-	fd, err := p.call(func() C.int { return C.aspawn_pidfd(p.child) })
+	fd, err := p.call(block.Pidfd, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +298,7 @@ func (p *Process) Pidfd() (*os.File, error) {
 
 // KillCgroup kills every process of the control group whose directory is open, and of those below.
 func KillCgroup(directory action.Descriptor) error {
-	r := C.aspawn_kill_cgroup(C.int(int(directory.Fd())))
+	r := call(block.KillCgroup, int64(int(directory.Fd())))
 	runtime.KeepAlive(directory)
 	if r < 0 {
 		return os.NewSyscallError("cgroup.kill", syscall.Errno(-r))

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && cgo
+//go:build linux && (amd64 || arm64)
 
 package aspawn
-
-/*
-#include "shim.h"
-*/
-import "C"
 
 import (
 	"context"
@@ -20,6 +15,8 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"aspawn.example/bindings/go/internal/block"
 )
 
 // ErrQueueClosed is of jobs that a queue can no longer run. ErrLost is of jobs that had started when
@@ -42,9 +39,9 @@ type QueueOptions struct {
 // that their actions use. The server keeps the credentials and filters that the queue was made with:
 // close the queue before the process restricts itself.
 type Queue struct {
-	using  sync.RWMutex // the handle, which Close gives back
-	queue  *C.struct_aspawn_queue
-	ready  *os.File // readable if there are results
+	using  sync.RWMutex   // the handle, which Close gives back
+	queue  unsafe.Pointer // of C
+	ready  *os.File       // readable if there are results
 	places chan struct{}
 	closed chan struct{}
 	served chan struct{} // closed when collect has returned
@@ -95,7 +92,7 @@ type pending struct {
 	ctx     context.Context
 	result  chan *Result
 	done    chan struct{} // closed with the result
-	ticket  C.int64_t
+	ticket  int64
 	origins []int // of the actions
 }
 
@@ -123,17 +120,17 @@ func NewQueue(options QueueOptions) (*Queue, error) {
 	if options.Jobs == 0 {
 		options.Jobs = 256
 	}
-	of := C.struct_aspawn_queue_options{size: C.sizeof_struct_aspawn_queue_options, flags: C.ASPAWN_QUEUE_FD,
-		jobs: C.uint32_t(options.Jobs), running: C.uint32_t(options.Running), job_bytes: C.uint32_t(options.JobBytes),
-		delay_ms: C.uint32_t(milliseconds(options.Delay))}
-	var queue *C.struct_aspawn_queue
-	if r := C.aspawn_queue_create(&queue, &of); r < 0 {
+	of := cQueueOptions{flags: queueFd, jobs: uint32(options.Jobs), running: uint32(options.Running),
+		jobBytes: uint32(options.JobBytes), delayMs: uint32(milliseconds(options.Delay))}
+	of.size = uint64(unsafe.Sizeof(of))
+	var queue unsafe.Pointer
+	if r := way(block.CallWaiting).call(block.QueueCreate, int64(signalMask()), unsafe.Pointer(&queue), unsafe.Pointer(&of)); r < 0 {
 		return nil, os.NewSyscallError("aspawn_queue_create", syscall.Errno(-r))
 	}
-	q := &Queue{queue: queue, ready: polledFile(C.aspawn_queue_fd(queue)), places: make(chan struct{}, options.Jobs),
+	q := &Queue{queue: queue, ready: polledFile(int32(call(block.QueueFd, 0, queue))), places: make(chan struct{}, options.Jobs),
 		closed: make(chan struct{}), served: make(chan struct{}), pending: map[uint64]*pending{}}
 	if q.ready == nil {
-		C.aspawn_queue_close(queue)
+		way(block.CallWaiting).call(block.QueueClose, 0, queue)
 		return nil, os.NewSyscallError("dup", syscall.EMFILE)
 	}
 	go q.collect()
@@ -150,7 +147,7 @@ func (q *Queue) Close() error {
 	close(q.closed)
 	q.ready.Close()
 	<-q.served
-	C.aspawn_queue_close(q.queue)
+	way(block.CallWaiting).call(block.QueueClose, 0, q.queue)
 	q.queue = nil
 	for cookie := range q.pending {
 		q.deliver(cookie, &Result{Outcome: OutcomeCancelled, Err: ErrQueueClosed}, nil)
@@ -235,11 +232,11 @@ func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := newMessage(job.Cmd, []int{0, 1, 2}, env)
+	m := newMessage(job.Cmd, []int{0, 1, 2}, env, true)
 	if m.err != nil {
 		return nil, m.err
 	}
-	m.command.std_in, m.command.std_out, m.command.std_err = 0, 0, 0 // the job's
+	m.command.stdIn, m.command.stdOut, m.command.stdErr = 0, 0, 0 // the job's
 	p := &pending{job: job, ctx: ctx, result: make(chan *Result, 1), done: make(chan struct{}), origins: m.origins}
 	if err := p.cancelled(); err != nil {
 		return nil, err
@@ -266,31 +263,32 @@ func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
 }
 
 // bytesOf is what to keep, with the NUL.
-func bytesOf(kept int) C.size_t {
+func bytesOf(kept int) uint64 {
 	switch {
 	case kept < 0:
 		return 0
 	case kept == 0:
 		return 4097
 	}
-	return C.size_t(kept) + 1
+	return uint64(kept) + 1
 }
 
 func (q *Queue) submit(p *pending, m *message) error {
 	job := p.job
-	c := C.struct_aspawn_job{size: C.sizeof_struct_aspawn_job,
-		input_size: C.size_t(len(job.Input)), out_size: bytesOf(job.KeepStdout), err_size: bytesOf(job.KeepStderr),
-		time_limit_ms: milliseconds(job.TimeLimit), grace_ms: milliseconds(job.Grace),
-		key: C.uint32_t(job.Key), key_limit: C.uint32_t(job.KeyLimit), priority: C.int(job.Priority),
+	c := cJob{
+		inputSize: uint64(len(job.Input)), outSize: bytesOf(job.KeepStdout), errSize: bytesOf(job.KeepStderr),
+		timeLimitMs: milliseconds(job.TimeLimit), graceMs: milliseconds(job.Grace),
+		key: job.Key, keyLimit: job.KeyLimit, priority: int32(job.Priority),
 	}
+	c.size = uint64(unsafe.Sizeof(c))
 	if int(c.priority) != job.Priority {
 		c.priority = -1 // is refused
 	}
 	if job.Grace < 0 {
-		c.grace_ms = C.ASPAWN_GRACE_NONE
+		c.graceMs = graceNone
 	}
 	if job.Tail {
-		c.flags = C.ASPAWN_JOB_TAIL
+		c.flags = jobTail
 	}
 	input := unsafe.Pointer(nil)
 	if len(job.Input) > 0 {
@@ -307,8 +305,8 @@ func (q *Queue) submit(p *pending, m *message) error {
 	}
 }
 
-func (q *Queue) attempt(p *pending, m *message, c *C.struct_aspawn_job, input unsafe.Pointer) error {
-	var failure C.struct_aspawn_failure
+func (q *Queue) attempt(p *pending, m *message, c *cJob, input unsafe.Pointer) error {
+	failure := new(cFailure)
 	q.using.RLock()
 	defer q.using.RUnlock()
 	if q.queue == nil {
@@ -317,11 +315,12 @@ func (q *Queue) attempt(p *pending, m *message, c *C.struct_aspawn_job, input un
 	q.mu.Lock() // the result may be there before the ticket
 	defer q.mu.Unlock()
 	q.last++
-	c.cookie = C.uint64_t(q.last)
-	p.ticket = C.aspawn_go_submit(q.queue, c, &m.command, &m.words[0], unsafe.Pointer(&m.bytes[0]), input, &failure)
+	c.cookie = q.last
+	p.ticket = call(block.Submit, 0, q.queue, unsafe.Pointer(&m.command), unsafe.Pointer(&m.words[0]), unsafe.Pointer(&m.bytes[0]),
+		unsafe.Pointer(&m.arrays()[0]), unsafe.Pointer(c), input, unsafe.Pointer(failure))
 	runtime.KeepAlive(m.files)
 	if p.ticket < 0 {
-		return failed(p.job.Path, m.origins, int(p.ticket), &failure)
+		return failed(p.job.Path, m.origins, int(p.ticket), failure)
 	}
 	q.pending[q.last] = p
 	return nil
@@ -338,7 +337,7 @@ func (q *Queue) watch(p *pending) {
 	q.using.RLock()
 	defer q.using.RUnlock()
 	if q.queue != nil {
-		C.aspawn_queue_cancel(q.queue, p.ticket)
+		call(block.QueueCancel, p.ticket, q.queue)
 	}
 }
 
@@ -357,47 +356,55 @@ func (q *Queue) collect() {
 
 // take returns true if there may be more results.
 func (q *Queue) take() bool {
-	var results [64]*C.struct_aspawn_result
-	count := C.aspawn_queue_wait(q.queue, &results[0], C.int(len(results)), 0)
+	results := new([64]*cResult)
+	count := call(block.QueueWait, int64(len(results)), q.queue, unsafe.Pointer(results))
 	if count <= 0 {
 		return false
 	}
 	for _, result := range results[:count] {
 		q.deliver(uint64(result.cookie), read(result), &result.failure)
 	}
-	C.aspawn_queue_release(q.queue, &results[0], count)
+	call(block.QueueRelease, count, q.queue, unsafe.Pointer(results))
 	for range results[:count] {
 		<-q.places
 	}
 	return int(count) == len(results)
 }
 
+// bytesAt copies bytes of C.
+func bytesAt(at *byte, length uint64) []byte {
+	if at == nil {
+		return nil
+	}
+	return append([]byte{}, unsafe.Slice(at, int(length))...)
+}
+
 // read copies a result.
-func read(of *C.struct_aspawn_result) *Result {
+func read(of *cResult) *Result {
 	r := &Result{
 		Outcome:     Outcome(of.outcome),
-		Stdout:      C.GoBytes(unsafe.Pointer(of.out), C.int(of.out_length)),
-		Stderr:      C.GoBytes(unsafe.Pointer(of.err), C.int(of.err_length)),
-		StdoutTotal: uint64(of.out_total),
-		StderrTotal: uint64(of.err_total),
+		Stdout:      bytesAt(of.out, of.outLength),
+		Stderr:      bytesAt(of.err, of.errLength),
+		StdoutTotal: uint64(of.outTotal),
+		StderrTotal: uint64(of.errTotal),
 		StdoutCut:   of.cut&1 != 0,
 		StderrCut:   of.cut&2 != 0,
-		MemoryPeak:  uint64(of.memory_peak),
+		MemoryPeak:  uint64(of.memoryPeak),
 		Survivors:   int(of.survivors),
-		Waited:      time.Duration(of.started_ns - of.submitted_ns),
-		Ran:         time.Duration(of.ended_ns - of.started_ns),
+		Waited:      time.Duration(of.startedNs - of.submittedNs),
+		Ran:         time.Duration(of.endedNs - of.startedNs),
 	}
-	if of.started_ns == 0 {
-		r.Waited, r.Ran = time.Duration(of.ended_ns-of.submitted_ns), 0
+	if of.startedNs == 0 {
+		r.Waited, r.Ran = time.Duration(of.endedNs-of.submittedNs), 0
 	}
 	if r.Outcome != OutcomeNotStarted && of.status != -1 {
-		r.ProcessState = &ProcessState{int(of.pid), syscall.WaitStatus(of.status), *(*syscall.Rusage)(unsafe.Pointer(&of.usage))}
+		r.ProcessState = &ProcessState{int(of.pid), syscall.WaitStatus(of.status), of.usage}
 	}
 	return r
 }
 
 // deliver sends a result to whom it belongs.
-func (q *Queue) deliver(cookie uint64, r *Result, failure *C.struct_aspawn_failure) {
+func (q *Queue) deliver(cookie uint64, r *Result, failure *cFailure) {
 	q.mu.Lock()
 	p := q.pending[cookie]
 	delete(q.pending, cookie)

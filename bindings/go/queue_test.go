@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && cgo
+//go:build linux && (amd64 || arm64)
 
 package aspawn
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-//go:build !linux || !cgo
+//go:build !linux || !(amd64 || arm64)
 
 package aspawn
 
-const _ int = "the package aspawn needs Linux, cgo (CGO_ENABLED=1) and a C compiler"
+const _ int = "the package aspawn needs Linux on amd64 or arm64"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The Go module, made from the tree: its tests with the race detector, by Debian's Go, and README's
-# program. With WHOLE=1 also by the Go in PATH, if that is another.
+# The Go module, made from the tree: its tests without cgo, and with the race detector, by Debian's
+# Go, and README's program. With WHOLE=1 also by the Go in PATH, if that is another.
 . "$(dirname "$0")/../../checks/tap.sh"
 cd "$(dirname "$0")/../../.." || exit 1
 source=$PWD/bindings/go tests=$PWD/test/packages/bindings
@@ -10,7 +10,7 @@ case ${BUILD_DIR:=build} in
 *) BUILD_DIR=$PWD/$BUILD_DIR ;;
 esac
 export BUILD_DIR GORACE=atexit_sleep_ms=0 GOFLAGS='' GO111MODULE=on GOPROXY=off GOTOOLCHAIN=local
-module=$BUILD_DIR/bindings/go
+module=$BUILD_DIR/bindings/go again=$BUILD_DIR/block-again
 debian=/usr/lib/go-1.19/bin/go
 oldest=$debian
 test -e "$oldest" || oldest=$(command -v go) || {
@@ -22,6 +22,31 @@ test -e "$BUILD_DIR/amalgamation/aspawn.c" || tools/amalgamate.py "$BUILD_DIR/am
 packs()
 {
 	"$source/pack" "$BUILD_DIR" && test "$(sed -n 's/^go //p' "$module/go.mod")" = 1.19
+}
+
+# One compiler makes the same bytes anywhere.
+makes_the_same_block()
+{
+	rm -rf "$again" && mkdir "$again" && "$source/generate.py" doc/interface.json "$again" "$again/interface.h" &&
+		"$source/block/block.py" "$BUILD_DIR/amalgamation" "$again/interface.h" "$again" || return 1
+	for architecture in amd64 arm64; do
+		cmp "$again/code_$architecture.s" "$module/internal/block/code_$architecture.s" &&
+			cmp "$again/entries_$architecture.go" "$module/internal/block/entries_$architecture.go" || return 1
+	done
+}
+
+# refuses WHAT EXPRESSION FILE: block.py fails, and says what, if sed's expression changes this file
+# of it.
+refuses()
+{
+	rm -rf "$again/block" && cp -R "$source/block" "$again" && sed -i "$2" "$again/block/$3" && ! cmp -s "$again/block/$3" "$source/block/$3" &&
+		! "$again/block/block.py" "$BUILD_DIR/amalgamation" "$again/interface.h" "$again" 2>"$again/said" && cat "$again/said" && grep -q "$1" "$again/said"
+}
+
+refuses_unfit_code()
+{
+	refuses 'uses x28' 's/"-ffixed-x28", //; s/"amd64": .*//' block.py && refuses 'has data' '$a static int words[2]; ENTRY(word) { return words[of->number[0]]++; }' block.c &&
+		refuses 'R_X86_64_64\|has data' '$a int near; ENTRY(near) { void *at; __asm__("movabs $near, %0" : "=r"(at)); return (int64_t)at; }' block.c
 }
 
 # Each name of its column in doc/bindings.md, as a program.
@@ -70,9 +95,9 @@ lists_each_case()
 
 says_what_it_needs()
 {
-	for setting in GOOS=windows GOOS=darwin CGO_ENABLED=0; do
+	for setting in GOOS=windows GOOS=darwin GOARCH=386; do
 		! (cd "$module" && env "$setting" "$1" build . 2>"$module/said") && cat "$module/said" &&
-			test "$(grep -c : "$module/said")" = 1 && grep -q 'the package aspawn needs Linux, cgo' "$module/said" || return 1
+			test "$(grep -c : "$module/said")" = 1 && grep -q 'the package aspawn needs Linux on amd64 or arm64' "$module/said" || return 1
 	done
 }
 
@@ -114,16 +139,87 @@ does_what_os_exec_does()
 	! grep . unexpected
 }
 
-# It needs no library but a libc, and lends its functions to nobody.
-keeps_its_symbols()
+# Without a C compiler. The program is static.
+needs_no_compiler()
 {
-	(cd "$module" && "$1" build -o bench bench.go && ! nm -D --defined-only bench | grep ' [TDB] \(aspawn\|psys\)')
+	(
+		PATH=${1%/*} CGO_ENABLED=0 CC=none
+		export PATH CGO_ENABLED CC
+		cd "$module" && go build -o bench bench.go && GOARCH=arm64 go vet . ./action ./internal/...
+	) && ! readelf -lW "$module/bench" | grep INTERP
+}
+
+# The block links in each kind of file. Their functions start a program.
+links_as()
+{
+	rm -rf "${module:?}/kind" && mkdir "$module/kind" && path=$(sed -n 's/^module //p' "$module/go.mod") && cd "$module/kind" &&
+		printf 'module kind\ngo 1.19\nrequire %s v0.0.0\nreplace %s => ../\n' "$path" "$path" >go.mod &&
+		cat >kind.go <<-END &&
+			package main
+
+			import "C"
+			import (
+				"os"
+
+				aspawn "$path"
+			)
+
+			//export Started
+			func Started() C.int {
+				c := aspawn.Command("true")
+				c.Owner = aspawn.OwnerTree
+				if c.Run() != nil {
+					return 1
+				}
+				return 0
+			}
+
+			func Exit() { os.Exit(int(Started())) }
+
+			func main() {}
+		END
+		if test "$2" = c-shared; then
+			"$1" build -buildmode=c-shared -o library.so . && echo 'int Started(void); int main(void) { return Started(); }' >main.c &&
+				gcc -o main main.c ./library.so && ./main
+		else
+			mkdir main && cat >main/main.go <<-END && "$1" build -buildmode=plugin -o plugin.so . && "$1" build -o opens ./main && ./opens
+				package main
+
+				import "plugin"
+
+				func main() {
+					opened, err := plugin.Open("plugin.so")
+					if err != nil {
+						panic(err)
+					}
+					exit, err := opened.Lookup("Exit")
+					if err != nil {
+						panic(err)
+					}
+					exit.(func())()
+				}
+			END
+		fi
+}
+
+as_pie()
+{
+	(CGO_ENABLED=0 && export CGO_ENABLED && passes "$1" -buildmode=pie -short -run 'Signals|Private|Queue')
+}
+
+without_cgo()
+{
+	(CGO_ENABLED=0 && export CGO_ENABLED && passes "$@")
 }
 
 check "the module is made" packs
+check "the block of code is the same again" makes_the_same_block
+check "no block has data, relocations, or a use of the register of g" refuses_unfit_code
 check "it has what doc/bindings.md says" has_the_names "$oldest"
 check "$("$oldest" version): gofmt" is_formatted "$oldest"
-check "$("$oldest" version): its tests with the race detector" passes "$oldest" -race -cpu 1,8
+check "$("$oldest" version): its tests with the race detector" passes "$oldest" -race -short -cpu 8
+check "$("$oldest" version): some of its tests as a position-independent program" as_pie "$oldest"
+check "$("$oldest" version): its tests without cgo" without_cgo "$oldest" -cpu 1,8
 echo "$output" | sed -n 's/^./# &/p'
 check "os/exec's cases: what is listed as passing has passed" lists_what_passes
 if test -e /usr/lib/go-1.19/src/os/exec/exec_test.go; then
@@ -131,9 +227,12 @@ if test -e /usr/lib/go-1.19/src/os/exec/exec_test.go; then
 else
 	skip "os/exec's cases: each is listed" "no sources of Go 1.19"
 fi
-check "other systems, and no cgo, fail with a sentence" says_what_it_needs "$oldest"
+check "other systems and architectures fail with a sentence" says_what_it_needs "$oldest"
 check "README's first commands and its program" begins_with_commands_that_work "$oldest"
-check "no symbol of the library is exported" keeps_its_symbols "$oldest"
+check "a build without a C compiler" needs_no_compiler "$oldest"
+for kind in c-shared plugin; do
+	check "the module in a file for -buildmode=$kind" links_as "$oldest" $kind
+done
 newest=$(command -v go)
 case $("${newest:-$oldest}" version) in
 *go1.1?[.\ ]*) skip "the results are those of os/exec" "Go 1.20 is the first with Cancel and WaitDelay" ;;
@@ -144,7 +243,8 @@ if test -z "${WHOLE:-}"; then
 elif test "$("${newest:-$oldest}" version)" = "$("$oldest" version)"; then
 	skip "a newer Go" "none in PATH"
 else
-	check "$("$newest" version): its tests with the race detector" passes "$newest" -race -cpu 1,2,4,8
+	check "$("$newest" version): its tests without cgo" without_cgo "$newest" -cpu 1,2,4,8
+	check "$("$newest" version): its tests with the race detector" passes "$newest" -race -short -cpu 8
 	check "$("$newest" version): README's first commands and its program" begins_with_commands_that_work "$newest"
 fi
 finish

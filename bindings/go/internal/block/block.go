@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux && (amd64 || arm64)
+
+// Package block has the C library as code in the program's text, and calls it without cgo.
+//
+// No call of C is a system call for Go's scheduler: a goroutine that is in one cannot be preempted,
+// and a collection of garbage waits for it. So Call is for what never waits. What may wait is for
+// CallWaiting.
+package block
+
+import (
+	"os"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+)
+
+// An Entry is the address of a function in the block.
+type Entry uintptr
+
+// Arguments of an entry. Pointers are to memory that does not move: Arguments, and what it points
+// to, are never on a goroutine's stack. C keeps none of the pointers.
+type Arguments struct {
+	Pointer [8]unsafe.Pointer
+	Number  [4]int64
+}
+
+// The block. Not to be called.
+func code()
+
+// Not noescape: what the arguments point to must be on the heap.
+func call(entry Entry, of *Arguments) int64
+
+// Call calls an entry that does not wait.
+func Call(entry Entry, of *Arguments) int64 {
+	r := call(entry, of)
+	runtime.KeepAlive(of)
+	return r
+}
+
+// At the top of a thread's stack, as block.c has it.
+type thread struct {
+	entry, of uintptr
+	result    int64
+	runs      int32
+}
+
+const (
+	stackSize = 128 << 10
+	futexWait = 0
+)
+
+// Stacks of threads that have ended.
+var stacks = make(chan []byte, 8)
+
+// takeStack returns a stack, or nil.
+func takeStack() []byte {
+	select {
+	case stack := <-stacks:
+		return stack
+	default:
+	}
+	stack, err := syscall.Mmap(-1, 0, stackSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		return nil
+	}
+	syscall.Mprotect(stack[:os.Getpagesize()], syscall.PROT_NONE)
+	return stack
+}
+
+func giveStack(stack []byte) {
+	select {
+	case stacks <- stack:
+	default:
+		syscall.Munmap(stack)
+	}
+}
+
+// CallWaiting calls an entry that may wait, on a thread that lasts as long as the call, and waits
+// in Go. The thread has the credentials, directory and descriptors of the calling one. Where no
+// thread can be made, as after unshare(CLONE_NEWPID), this is Call.
+func CallWaiting(entry Entry, of *Arguments) int64 {
+	stack := takeStack()
+	if stack == nil {
+		return Call(entry, of)
+	}
+	defer giveStack(stack)
+	top := (*thread)(unsafe.Pointer(&stack[stackSize-64]))
+	begin := &Arguments{Number: [4]int64{int64(entry)}}
+	begin.Pointer[0], begin.Pointer[1] = unsafe.Pointer(top), unsafe.Pointer(of)
+	if Call(Thread, begin) < 0 {
+		return Call(entry, of)
+	}
+	for atomic.LoadInt32(&top.runs) != 0 {
+		syscall.Syscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(&top.runs)), futexWait, 1, 0, 0, 0)
+	}
+	runtime.KeepAlive(of)
+	return top.result
+}
+
+// Memory returns so many bytes for C that are never given back, and are not Go's.
+func Memory(size int) unsafe.Pointer {
+	memory, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		panic(os.NewSyscallError("mmap", err))
+	}
+	return unsafe.Pointer(&memory[0])
+}
