@@ -410,7 +410,9 @@ func (q *Queue) deliver(cookie uint64, r *Result, failure *cFailure) {
 	delete(q.pending, cookie)
 	q.mu.Unlock()
 	r.Job = p.job
-	if failure != nil && failure.error != 0 {
+	// A job that the queue has killed before its exec has ECHILD beside the outcome.
+	killed := r.Outcome == OutcomeTimedOut || r.Outcome == OutcomeCancelled
+	if failure != nil && failure.error != 0 && !(killed && failure.error == -int32(syscall.ECHILD)) {
 		r.Err = failed(p.job.Path, p.origins, 0, failure)
 	} else if r.Err == nil {
 		r.Err = r.reason(p)

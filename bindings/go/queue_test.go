@@ -162,6 +162,26 @@ func over() *Cmd {
 	return c
 }
 
+// The open of a FIFO waits for the other end, so the child is killed before its exec.
+func TestQueueEndsBeforeTheExec(t *testing.T) {
+	fifo := t.TempDir() + "/fifo"
+	check(t, syscall.Mkfifo(fifo, 0o600))
+	q := newQueue(t, QueueOptions{})
+	waiting := func() *Job {
+		return &Job{Cmd: acting([]action.Action{action.Open(5, fifo, os.O_RDONLY, 0)}, ""), Grace: -1}
+	}
+	job := waiting()
+	job.TimeLimit = 20 * time.Millisecond
+	if r := q.Run(background, job); !errors.Is(r.Err, context.DeadlineExceeded) || r.Outcome != OutcomeTimedOut {
+		t.Error(r.Outcome, r.Err)
+	}
+	ctx, cancel := context.WithCancel(background)
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if r := q.Run(ctx, waiting()); !errors.Is(r.Err, context.Canceled) {
+		t.Error(r.Outcome, r.Err)
+	}
+}
+
 // A job is cancelled by the context of CommandContext too.
 func TestQueueContextOfTheCommand(t *testing.T) {
 	q := newQueue(t, QueueOptions{Running: 1, Jobs: 2})
