@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measure starts into a control group that has used up its cpu.max, where the host has no controller of
-version 2 for processors: in a kernel that is booted under QEMU. test/machines/kernels/fetch has fetched it.
+"""Measure starts into a control group that has used up its cpu.max, where the host has no
+controller of version 2 for processors: in a kernel that is booted under QEMU.
+test/machines/kernels/fetch has fetched it.
 
-waits_guest.py WAITS FILE   boots with WAITS (bench/waits), and puts its rows into FILE, for waits.py
+waits_guest.py WAITS FILE   boots with WAITS (bench/waits); FILE, which waits.py reads, gets the rows
 """
 import json
 import os
@@ -33,7 +34,8 @@ while read -r row; do echo "row $row"; done </tmp/rows
 
 
 def with_libraries(program):
-    """A program and the shared libraries that it is linked with, by their paths without the first slash."""
+    """A program and the shared libraries that it is linked with,
+    by their paths without the first slash."""
     listed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
     paths = [str(program), *re.findall(r"(/\S+) \(0x", listed)]
     return {Path(path).relative_to("/"): Path(path).read_bytes() for path in paths}

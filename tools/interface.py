@@ -159,7 +159,8 @@ def text_of(cursor):
 
 
 def divided(text):
-    """The text for all languages, how many paragraphs at its end are details, and those for C alone."""
+    """The text for all languages, how many paragraphs at its end are details,
+    and those for C alone."""
     paragraphs = text.strip().split("\n")
     of_c = [paragraph.removeprefix(OF_C) for paragraph in paragraphs if paragraph.startswith(OF_C)]
     details = [paragraph.removeprefix(DETAILS) for paragraph in paragraphs if paragraph.startswith(DETAILS)]

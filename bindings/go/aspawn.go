@@ -2,15 +2,15 @@
 
 //go:build linux && (amd64 || arm64)
 
-// Package aspawn starts programs as os/exec does, without suspending the caller, on the C library of
-// the same name, which is in it.
+// Package aspawn starts programs as os/exec does, without suspending the caller, on the C library
+// of the same name, which is in it.
 //
 //	out, err := aspawn.Command("uname", "-sr").Output()
 //
-// Names, results and errors are those of os/exec, with this difference: Start returns when the child
-// exists. An exec that fails although the file is there and executable, or an action that fails, is
-// an error of Wait, and of Start only with Cmd.AwaitExec. No goroutine and no thread waits for a child
-// in C: pipes and ends are on the runtime's poller.
+// Names, results and errors are those of os/exec, with this difference: Start returns when the
+// child exists. An exec that fails although the file is there and executable, or an action that
+// fails, is an error of Wait, and of Start only with Cmd.AwaitExec. No goroutine and no thread
+// waits for a child in C: pipes and ends are on the runtime's poller.
 package aspawn
 
 import (
@@ -42,8 +42,8 @@ var (
 // LookPath is that of os/exec.
 func LookPath(file string) (string, error) { return exec.LookPath(file) }
 
-// A Cmd is a command, as exec.Cmd is; those of its members that both have mean the same. It cannot be
-// used again after Start.
+// A Cmd is a command, as exec.Cmd is; those of its members that both have mean the same. It cannot
+// be used again after Start.
 type Cmd struct {
 	Path         string
 	Args         []string
@@ -59,15 +59,16 @@ type Cmd struct {
 	Cancel       func() error
 	WaitDelay    time.Duration
 
-	// SysProcAttr is performed by actions. Pdeathsig of SIGKILL is DiesWithCaller: it follows the
-	// process, not the thread. Another one is AwaitExec, as it would be lost if the thread ended before the
-	// child asks for it. Ptrace, Cloneflags, PidFD and mappings of users are errors of Start.
+	// SysProcAttr is performed by actions. Pdeathsig of SIGKILL is DiesWithCaller: it follows
+	// the process, not the thread. Another one is AwaitExec, as it would be lost if the thread
+	// ended before the child asks for it. Ptrace, Cloneflags,
+	// PidFD and mappings of users are errors of Start.
 	SysProcAttr *syscall.SysProcAttr
 
 	// Actions of the child, in their order, after all that the other members ask for.
 	Actions []action.Action
-	// Owner: OwnerPrivate for a child that no other wait sees, OwnerTree for one that ends with all
-	// that descends from it.
+	// Owner: OwnerPrivate for a child that no other wait sees, OwnerTree for one that ends with
+	// all that descends from it.
 	Owner Owner
 	// TreeOrGroup ends the process group where the kernel has no lists of children (OwnerTree).
 	TreeOrGroup bool
@@ -75,12 +76,12 @@ type Cmd struct {
 	DiesWithCaller bool
 	// Memory that the child begins in.
 	Memory Memory
-	// StopSignal is the first signal of TimeLimit and Process.KillTree, and of what ends a job; nil:
-	// SIGTERM. The program begins with the default action for it.
+	// StopSignal is the first signal of TimeLimit and Process.KillTree, and of what ends a job;
+	// nil: SIGTERM. The program begins with the default action for it.
 	StopSignal os.Signal
-	// TimeLimit ends the command so long after Start, by StopSignal, and after WaitDelay (0: one
-	// second) by SIGKILL. It is an error that is context.DeadlineExceeded. 0: none; if it is negative
-	// nothing is started.
+	// TimeLimit ends the command so long after Start, by StopSignal, and after WaitDelay (0:
+	// one second) by SIGKILL. It is an error that is context.DeadlineExceeded. 0: none; if it
+	// is negative nothing is started.
 	TimeLimit time.Duration
 	// AwaitExec makes Start wait until the program was executed, and return the error if not.
 	AwaitExec bool
@@ -108,8 +109,8 @@ func Command(name string, arg ...string) *Cmd {
 	return &Cmd{Path: c.Path, Args: c.Args, Err: c.Err}
 }
 
-// CommandContext is that of os/exec: when the context is done Cancel is called, which kills the child,
-// of OwnerTree with all of its tree.
+// CommandContext is that of os/exec: when the context is done Cancel is called, which kills the
+// child, of OwnerTree with all of its tree.
 func CommandContext(ctx context.Context, name string, arg ...string) *Cmd {
 	if ctx == nil {
 		panic("nil Context")
@@ -120,7 +121,8 @@ func CommandContext(ctx context.Context, name string, arg ...string) *Cmd {
 	return c
 }
 
-// end kills the child, or its tree; with a grace it begins with StopSignal, which a stopped child gets too.
+// end kills the child, or its tree; with a grace it begins with StopSignal,
+// which a stopped child gets too.
 func (c *Cmd) end(grace time.Duration) error {
 	if c.Owner == OwnerTree {
 		return c.Process.KillTree(grace)
@@ -179,8 +181,8 @@ func (c *Cmd) Run() error {
 	return c.Wait()
 }
 
-// Start returns when the child exists, which has not executed the program yet. It waits for the exec
-// with AwaitExec, MemorySuspended or MemoryCopied, and as the actions say.
+// Start returns when the child exists, which has not executed the program yet. It waits for the
+// exec with AwaitExec, MemorySuspended or MemoryCopied, and as the actions say.
 func (c *Cmd) Start() error {
 	if atomic.SwapInt32(&c.called, 1) != 0 {
 		return errors.New("exec: already started")
@@ -448,8 +450,8 @@ func (c *Cmd) Wait() error {
 	return err
 }
 
-// awaitCopies returns the first error of the copying. WaitDelay begins at the end, or when the context
-// was done.
+// awaitCopies returns the first error of the copying. WaitDelay begins at the end, or when the
+// context was done.
 func (c *Cmd) awaitCopies(from time.Time) (err error) {
 	var timeout <-chan time.Time
 	if c.WaitDelay != 0 && len(c.copies) > 0 {

@@ -338,7 +338,8 @@ func TestAHelperThatIsKilledBeforeItsClone(t *testing.T) {
 		c := shell("exit 5")
 		c.Owner = OwnerPrivate
 		check(t, c.Start())
-		syscall.Syscall6(424, uintptr(c.Process.child.endedFd), uintptr(syscall.SIGKILL), 0, 0, 0, 0) // pidfd_send_signal
+		// pidfd_send_signal
+		syscall.Syscall6(424, uintptr(c.Process.child.endedFd), uintptr(syscall.SIGKILL), 0, 0, 0, 0)
 		c.Wait()
 		if c.ProcessState != nil && c.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
 			killed = true
@@ -474,7 +475,8 @@ func TestDiesWithCaller(t *testing.T) {
 	eventually(t, "its end", func() bool { return state(t, pid) == "" || state(t, pid) == "Z" })
 
 	c = Command("sleep", "1000")
-	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // of the process, not the thread
+	// of the process, not the thread
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine

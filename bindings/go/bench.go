@@ -2,9 +2,9 @@
 
 //go:build ignore
 
-// Two tables: how long Start blocks its caller, and how many commands a second 16 goroutines run whose
-// output is collected, by os/exec and by aspawn. Each figure is of processes of its own, in turns, which
-// have touched so many MiB, or opened so many files.
+// Two tables: how long Start blocks its caller, and how many commands a second 16 goroutines run
+// whose output is collected, by os/exec and by aspawn. Each figure is of processes of its own, in
+// turns, which have touched so many MiB, or opened so many files.
 package main
 
 import (
@@ -33,7 +33,8 @@ var cases = []struct {
 	mib, files int
 }{{"nothing touched", 0, 0}, {"512 MiB touched", 512, 0}, {"1 GiB touched", 1024, 0}, {"1000 files open", 0, 1000}}
 
-// A way to start /bin/true, which returns what waits for it; and one to run a static program that writes.
+// A way to start /bin/true, which returns what waits for it;
+// and one to run a static program that writes.
 var ways = []struct {
 	name  string
 	start func() func()

@@ -241,7 +241,8 @@ func TestStdinCloseRace(t *testing.T) {
 	go c.Process.Kill()
 	go func() {
 		io.WriteString(in, "something else")
-		if err := in.Close(); err != nil && !errors.Is(err, os.ErrClosed) { // by Wait, as from Go 1.23 on
+		// by Wait, as from Go 1.23 on
+		if err := in.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 			t.Error(err)
 		}
 	}()

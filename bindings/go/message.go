@@ -176,9 +176,9 @@ func newMessage(c *Cmd, files []int, env []string, isJob bool) *message {
 }
 
 // descriptors makes the files 0, 1 and so on of the program. The library makes standard streams of
-// descriptors above 2; others are a matter of the order in which they are copied. Foreground, an action
-// before these, needs a terminal of this process, whose number may be that of a stream. Actions find
-// their files, whose numbers no copy gets.
+// descriptors above 2; others are a matter of the order in which they are copied. Foreground, an
+// action before these, needs a terminal of this process, whose number may be that of a stream.
+// Actions find their files, whose numbers no copy gets.
 func (m *message) descriptors(files []int, actions []action.Action, foreground bool) {
 	plain, highest := !foreground, len(files)
 	for _, of := range actions {
@@ -288,8 +288,8 @@ func (m *message) refuse(why error) {
 	}
 }
 
-// A SetupError is an action that failed, or a member of Cmd that the library does not accept. What Dir, Path,
-// SysProcAttr, the files and the exec fail with is an *fs.PathError, as of os/exec.
+// A SetupError is an action that failed, or a member of Cmd that the library does not accept. What
+// Dir, Path, SysProcAttr, the files and the exec fail with is an *fs.PathError, as of os/exec.
 type SetupError struct {
 	Index   int    // in Cmd.Actions, or -1
 	Name    string // of the action, as "rlimit", or of the step, as "streams"

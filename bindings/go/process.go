@@ -21,7 +21,8 @@ import (
 // A Process is a running child, as os.Process is.
 type Process struct {
 	// Pid is 0 if Start has not waited until it was known: of OwnerPrivate and OwnerTree, with
-	// DiesWithCaller, a user or a control group, where a helper process clones the child. PID waits.
+	// DiesWithCaller, a user or a control group, where a helper process clones the child.
+	// PID waits.
 	Pid int
 
 	mu      sync.Mutex
@@ -81,7 +82,8 @@ func polledFile(fd int32) *os.File {
 
 // ownEnd makes a file for the runtime's poller, as of this process's end of a pipe.
 func ownEnd(fd int, name string) *os.File {
-	syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_SETFL, syscall.O_NONBLOCK) // no other flag is set
+	// no other flag is set
+	syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_SETFL, syscall.O_NONBLOCK)
 	return os.NewFile(uintptr(fd), name)
 }
 
@@ -119,7 +121,8 @@ func (p *Process) awaitExec() error {
 	var r syscall.Errno
 	started := polledFile(p.child.startedFd)
 	defer started.Close()
-	until(nil, func() bool { // a process that another thread forked may keep it from being readable
+	// a process that another thread forked may keep it from being readable
+	until(nil, func() bool {
 		started.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
 		awaitReadable(started)
 		p.mu.Lock()
@@ -134,8 +137,8 @@ func (p *Process) awaitExec() error {
 	return nil
 }
 
-// Wait waits for the child's end. The error is not nil if the program was never executed, or the end
-// is not known.
+// Wait waits for the child's end. The error is not nil if the program was never executed, or the
+// end is not known.
 func (p *Process) Wait() (state *ProcessState, err error) {
 	p.mu.Lock()
 	if p.ended == nil && p.gone() == nil { // after Start, which it would make slower
@@ -154,7 +157,8 @@ func (p *Process) Wait() (state *ProcessState, err error) {
 		}
 		pid, child := p.Pid, unsafe.Pointer(p.child)
 		if pid == 0 && call(block.Ended, 0, child) != 0 {
-			call(block.Pid, 0, child) // a helper has cloned it by now, unless somebody has killed the helper
+			// a helper has cloned it by now, unless somebody has killed the helper
+			call(block.Pid, 0, child)
 			pid = p.child.describe(factPid)
 		}
 		var status int32
@@ -221,8 +225,8 @@ func (p *Process) Kill() error { return p.Signal(os.Kill) }
 // Signal sends a signal to the child, and never to another process that got its number.
 func (p *Process) Signal(sig os.Signal) error { return p.signal(sig, false) }
 
-// SignalGroup sends a signal to the process group that the child leads after Setpgid or Setsid; to the
-// child alone if it leads none, or not yet.
+// SignalGroup sends a signal to the process group that the child leads after Setpgid or Setsid; to
+// the child alone if it leads none, or not yet.
 func (p *Process) SignalGroup(sig os.Signal) error { return p.signal(sig, true) }
 
 func (p *Process) signal(sig os.Signal, group bool) error {
@@ -238,8 +242,8 @@ func (p *Process) signal(sig os.Signal, group bool) error {
 	return err
 }
 
-// KillTree ends a tree (OwnerTree): Cmd.StopSignal, and after the grace SIGKILL, until nothing is left.
-// Does not wait: Wait does. Without a grace it is SIGKILL at once.
+// KillTree ends a tree (OwnerTree): Cmd.StopSignal, and after the grace SIGKILL, until nothing is
+// left. Does not wait: Wait does. Without a grace it is SIGKILL at once.
 func (p *Process) KillTree(grace time.Duration) error {
 	of := milliseconds(grace)
 	if grace <= 0 {
@@ -261,8 +265,8 @@ func milliseconds(time_ time.Duration) int64 {
 	return of
 }
 
-// PID returns the number of the child, and waits for the helper, if there is one, that clones it. Other
-// methods may be called meanwhile.
+// PID returns the number of the child, and waits for the helper, if there is one, that clones it.
+// Other methods may be called meanwhile.
 func (p *Process) PID() (pid int, err error) {
 	if p.Pid != 0 {
 		return p.Pid, nil

@@ -200,7 +200,8 @@ func TestQueueContextOfTheCommand(t *testing.T) {
 	}
 	short, stop := context.WithTimeout(background, 10*time.Millisecond)
 	defer stop()
-	equal(t, q.Run(background, &Job{Cmd: CommandContext(short, "true")}).Err, context.DeadlineExceeded) // full
+	// full
+	equal(t, q.Run(background, &Job{Cmd: CommandContext(short, "true")}).Err, context.DeadlineExceeded)
 }
 
 func TestQueueContext(t *testing.T) {
@@ -214,7 +215,8 @@ func TestQueueContext(t *testing.T) {
 	check(t, err)
 	short, stop := context.WithTimeout(background, 10*time.Millisecond)
 	defer stop()
-	if _, err := q.Submit(short, &Job{Cmd: Command("true")}); err != context.DeadlineExceeded { // full
+	// full
+	if _, err := q.Submit(short, &Job{Cmd: Command("true")}); err != context.DeadlineExceeded {
 		t.Fatal(err)
 	}
 	cancel()

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Two tables: what a command costs in processor time, of this process and its children, in turns of which
--- the median is shown; and how long a start blocks this process, in turns, with every processor busy.
+-- Two tables: what a command costs in processor time, of this process and its children, in turns of
+-- which the median is shown; and how long a start blocks this process, in turns,
+-- with every processor busy.
 local aspawn = require "aspawn"
 local own_popen, own_execute = io.popen, os.execute
 local rounds, count, starts = 9, 100, 400

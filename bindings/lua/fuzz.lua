@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- lua fuzz.lua SEED PROGRAMS: programs of grammar.lua. Each may fail; none may end the interpreter. Before
--- each it prints the seed of that program; lua fuzz.lua SEED 1 show prints its text and runs it alone.
+-- lua fuzz.lua SEED PROGRAMS: programs of grammar.lua. Each may fail; none may end the interpreter.
+-- Before each it prints the seed of that program; lua fuzz.lua SEED 1 show prints its
+-- text and runs it alone.
 local first, programs, show = tonumber(arg[1]), tonumber(arg[2]), arg[3]
 local aspawn_again, io_open, io_popen, execute = require "aspawn", io.open, io.popen, os.execute
 local load, is_jit = loadstring or load, jit
-if jit then jit.off() end -- compiled code crashes when a finalizer raises an error, also without this module
+-- compiled code crashes when a finalizer raises an error, also without this module
+if jit then jit.off() end
 
 -- The metatables of strings and files are the programs' too.
 local shared = {}

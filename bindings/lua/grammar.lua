@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- The grammar of fuzz.lua and of test/proofs/fuzz/lua.c: what a script can write, calls of the module and
--- assignments to what it returns. A chunk of two arguments: a function that chooses a number from 1 to n, and
--- the module's actions. It returns a function that makes the text of a program.
--- The library debug is not in the grammar: it breaks any Lua.
+-- The grammar of fuzz.lua and of test/proofs/fuzz/lua.c: what a script can write, calls of the
+-- module and assignments to what it returns. A chunk of two arguments: a function that chooses a
+-- number from 1 to n, and the module's actions. It returns a function that makes the text of a
+-- program. The library debug is not in the grammar: it breaks any Lua.
 local random, action_operands = ...
 
 local fields = { "handle", "jobs", "registered", "handle", "jobs", "registered", "stdin", "stdout", "stderr", "pipes", "pid", "__index", "__newindex", "__gc",

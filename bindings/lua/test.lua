@@ -86,7 +86,8 @@ test("a line that is too long, and descriptors that are short", function()
 		local found = {}
 		for _, length in ipairs { 131066, 131067, 140000 } do
 			local line = "echo " .. ("y"):rep(length - 1)
-			local file, text, number = popen(line) -- the libc's number is that of any failed spawn
+			-- the libc's number is that of any failed spawn
+			local file, text, number = popen(line)
 			found[#found + 1] = pack(file and #file:read("*a"), type(text), type(number), file and pack(file:close()))
 		end
 		return found
@@ -270,7 +271,8 @@ test("what is wrong is named, and no argument is lost", function()
 	refused({ "true", actions = { { "sigmask", { "HUP", [3] = "INT" } } } }, "actions[1], sigmask: set[2]: a number is expected, not nil")
 	refused({ "true", actions = { { "seccomp", { { 6, 0, 0, 0 }, [3] = { 6, 0, 0, 0 } } } } },
 		"actions[1], seccomp: filter[2]: a list is expected, not nil")
-	same(aspawn.run({ [0] = "script", "echo", "a", [-1] = "lua" }).out, "a\n") -- as the table arg
+	-- as the table arg
+	same(aspawn.run({ [0] = "script", "echo", "a", [-1] = "lua" }).out, "a\n")
 end)
 
 test("no option of a run is ignored by what has none", function()
@@ -534,7 +536,8 @@ test("a time limit does not hide what survives of a tree" .. (is_root and "" or 
 		print(select(3, aspawn.run { root[1], root[2], root[3], "sleep", "3", owner = "tree", timeout = 0.2, grace = 0.1 }))
 	]], actions = { { "user", 65534, 65533 } } }
 	os.remove(name)
-	same(result.out == "" or result.out, result.out == "" or "39\n") -- ENOTEMPTY; or the user may not read the module, or be root
+	-- ENOTEMPTY; or the user may not read the module, or be root
+	same(result.out == "" or result.out, result.out == "" or "39\n")
 end)
 
 test("a child that has ended, and is collected, is no zombie", function()
@@ -632,7 +635,8 @@ end)
 
 test("a queue runs jobs and has their results", function()
 	local queue = aspawn.queue { running = 4, jobs = 64 }
-	local tables = setmetatable({}, { __mode = "v" }) -- the queue keeps them as long as it has their jobs
+	-- the queue keeps them as long as it has their jobs
+	local tables = setmetatable({}, { __mode = "v" })
 	for i = 1, 50 do
 		local job = { "sh", "-c", "echo out " .. i .. "; echo err >&2; exit " .. i }
 		tables[queue:submit(job)] = job
@@ -954,7 +958,8 @@ test("a child whose handle was finalized is none", function()
 	survives { [[
 		local saved
 		if not newproxy then
-			-- The later object is finalized first: the child is finalized before the table that has it.
+			-- The later object is finalized first:
+			-- the child is finalized before the table that has it.
 			setmetatable({}, { __gc = function(t) saved = t.child end }).child = child
 			child = nil
 			collectgarbage() collectgarbage()

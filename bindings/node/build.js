@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// build.js: what npm runs at installation; compiles the addon on Linux, unless the package's own is for this
-// machine. It never fails: without an addon the package uses child_process, and says so.
+// build.js: what npm runs at installation; compiles the addon on Linux, unless the package's own is
+// for this machine. It never fails: without an addon the package uses child_process, and says so.
 // build.js TO: compiles it to the file TO. With the C compiler CC (cc) and CFLAGS (-O2).
 'use strict';
 const { execFileSync, spawnSync } = require('node:child_process');
@@ -33,7 +33,8 @@ function build() {
 	const hasImage = makesImage();
 	options.push(
 		...['-std=gnu11', ...core, '-fPIC', '-Wall', '-Wextra'],
-		// Node unloads the addons of a worker at its end; helpers and children still run this one's code.
+		// Node unloads the addons of a worker at its end;
+		// helpers and children still run this one's code.
 		...'-shared -nostdlib -Wl,-s,-z,noexecstack,-z,nodelete'.split(' '),
 		...['-I', require('node-api-headers').include_dir, '-o', to],
 		...['addon.c', 'arguments.c', 'queue.c', 'aspawn.c', 'aspawn.S'].map((name) => join(source, name)),

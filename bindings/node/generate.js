@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT
-// generate.js PACKAGE: writes to a package what the library's doc/interface.json says. The actions and
-// constants are lib/interface.js for JavaScript and lib/interface.d.ts for TypeScript; src/actions.h
-// makes actions for the addon (src/arguments.c), and src/members.h sets numbers in structures.
+// generate.js PACKAGE: writes to a package what the library's doc/interface.json says. The actions
+// and constants are lib/interface.js for JavaScript and lib/interface.d.ts for TypeScript;
+// src/actions.h makes actions for the addon (src/arguments.c),
+// and src/members.h sets numbers in structures.
 'use strict';
 const { readFileSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');

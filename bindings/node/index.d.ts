@@ -29,23 +29,24 @@ export interface OwnOptions {
 	limits?: Partial<Record<Resource, Limit | readonly [soft: Limit, hard: Limit]>>;
 	/** The directory of a control group (version 2) that the process begins in. */
 	cgroup?: string | Uint8Array | URL;
-	/** `'private'`: no SIGCHLD, and no wait of another part of this process sees the child. The call waits
-	 * until a helper process has cloned it. `'tree'`: all that descends from it ends with it, too. */
+	/** `'private'`: no SIGCHLD, and no wait of another part of this process sees the child. The
+	 * call waits until a helper process has cloned it. `'tree'`:
+	 * all that descends from it ends with it, too. */
 	owner?: Owner;
 	/** Of `killTree`: the first signal for a tree, in place of SIGTERM. */ stopSignal?: NodeJS.Signals | number;
 	/** The child is private, and killed when this process ends, however it does. */ diesWithCaller?: boolean;
-	/** `'copied'`: the child begins in a copy of the memory, at the cost of a fork: with a `uid`, `gid` or the
-	 * like it does not execute a program without a file, which security monitors report. `'suspended'`:
-	 * this thread waits for the exec, as debuggers need it. */
+	/** `'copied'`: the child begins in a copy of the memory, at the cost of a fork: with a
+	 * `uid`, `gid` or the like it does not execute a program without a file, which security
+	 * monitors report. `'suspended'`: this thread waits for the exec, as debuggers need it. */
 	memory?: Memory;
 	/** The process leads a process group, which `killTree` ends. */ group?: boolean;
-	/** Close all descriptors that are not in `stdio`, also those that another module opened without
-	 * FD_CLOEXEC. Not with actions that make descriptors above them. */
+	/** Close all descriptors that are not in `stdio`, also those that another module opened
+	 * without FD_CLOEXEC. Not with actions that make descriptors above them. */
 	closeOthers?: boolean;
 }
 
-/** This process's end of a child's terminal: its output, and for what somebody would type. It ends when no
- * process has the terminal any more. To destroy it hangs the child up. */
+/** This process's end of a child's terminal: its output, and for what somebody would type. It ends
+ * when no process has the terminal any more. To destroy it hangs the child up. */
 export interface Terminal extends net.Socket {
 	/** In characters. */ resize(columns: number, rows: number): void;
 }
@@ -56,7 +57,8 @@ export interface TerminalOptions extends Omit<childProcess.SpawnOptions, 'stdio'
 	/** 80 */ columns?: number;
 }
 
-/** A ChildProcess of `child_process`; `failure` says what failed: `chdir "/nowhere": ENOENT`. Its errors have it too. */
+/** A ChildProcess of `child_process`; `failure` says what failed: `chdir "/nowhere": ENOENT`.
+ * Its errors have it too. */
 export type Child<T extends childProcess.ChildProcess> = T & { failure?: string };
 
 type Args = readonly string[] | undefined | null;
@@ -99,9 +101,9 @@ export const promises: {
 };
 
 /**
- * Sends a signal to the process and what it has started: SIGKILL to all of its `cgroup`; SIGKILL, or
- * its `stopSignal` and a second later SIGKILL, to a tree; else to the process group if it leads one (`group`,
- * `detached`), or to it alone, as always on Windows.
+ * Sends a signal to the process and what it has started: SIGKILL to all of its `cgroup`; SIGKILL,
+ * or its `stopSignal` and a second later SIGKILL, to a tree; else to the process group if it leads
+ * one (`group`, `detached`), or to it alone, as always on Windows.
  * @returns false if it has ended
  */
 export function killTree(child: childProcess.ChildProcess, signal?: NodeJS.Signals | number): boolean;
@@ -112,7 +114,8 @@ export interface QueueOptions {
 	 * process. At most 32768. */
 	jobs?: number;
 	/** Jobs that run at the same time: 16. */ running?: number;
-	/** Bytes of each job: command, environment, input, and the output that is kept: 32768. At most 16 MiB. */
+	/** Bytes of each job: command, environment, input, and the output that is kept: 32768.
+	 * At most 16 MiB. */
 	jobBytes?: number;
 	/** The least time between two starts: milliseconds. */ delay?: number;
 	/** Of all jobs without one of their own: `process.env` as it is when the queue is made. */
@@ -130,13 +133,14 @@ export interface JobOptions {
 	/** Bytes of each output that are kept, the first ones: 4096. More is dropped. */ maxOutput?: number;
 	/** Of a longer output the last bytes are kept. */ tail?: boolean;
 	/** Of the outputs: `'utf8'`. null is `'buffer'`. */ encoding?: Encoding;
-	/** Milliseconds from the start until the program and what it has started get `stopSignal`. */ timeout?: number;
+	/** Milliseconds from the start until the program and what it has started get `stopSignal`.
+	 * */ timeout?: number;
 	/** SIGTERM. The program begins with the default action for it. */ stopSignal?: NodeJS.Signals | number;
 	/** Milliseconds from `stopSignal` to SIGKILL: 1000. */ grace?: number;
 	/** Of the jobs with the same key at most `keyLimit` (1) run at the same time. */ key?: number;
 	keyLimit?: number;
-	/** Of the jobs that wait, those of the highest priority start first: from 0 to 7. Those that wait
-	 * in this process (`QueueOptions.jobs`) come after all of these. */
+	/** Of the jobs that wait, those of the highest priority start first: from 0 to 7. Those
+	 * that wait in this process (`QueueOptions.jobs`) come after all of these. */
 	priority?: number;
 	limits?: OwnOptions['limits'];
 	memory?: Exclude<Memory, 'suspended'>;
@@ -166,7 +170,8 @@ export interface JobResult<Output = string> {
 	stderrTotal: number;
 	/** Another process still held it after the grace. */ stdoutCut: boolean;
 	stderrCut: boolean;
-	/** Processes of a tree that could not be ended; 1 for another program that may not be killed. */ survivors: number;
+	/** Processes of a tree that could not be ended; 1 for another program that may not be
+	 * killed. */ survivors: number;
 	/** Most bytes of memory of the group of `newCgroup`. */ memoryPeak: number | undefined;
 	pid: number | undefined;
 	/** Milliseconds from the submission to the start, and from there to the end. */ waited: number;
@@ -176,10 +181,10 @@ export interface JobResult<Output = string> {
 type Job<E> = Promise<JobResult<Output<E>>>;
 
 /**
- * Why a program did not run to its own end. `code`: `'ENOENT'` and the like, with `failure`, if it was
- * never executed; `'ETIMEDOUT'`; `'ENOMEM'` if the OOM killer ended it in its group of `newCgroup`;
- * `'ABORT_ERR'`; `'EAGAIN'`, `'E2BIG'`, `'EBADF'` if the queue cannot have it; `'ECANCELED'` if the
- * queue was closed; `'ECHILD'` if its server was killed.
+ * Why a program did not run to its own end. `code`: `'ENOENT'` and the like, with `failure`, if it
+ * was never executed; `'ETIMEDOUT'`; `'ENOMEM'` if the OOM killer ended it in its group of
+ * `newCgroup`; `'ABORT_ERR'`; `'EAGAIN'`, `'E2BIG'`, `'EBADF'` if the queue cannot have it;
+ * `'ECANCELED'` if the queue was closed; `'ECHILD'` if its server was killed.
  */
 export interface JobError extends Error, Partial<JobResult<string | Buffer>> {
 	file: string;
@@ -190,26 +195,28 @@ export interface JobError extends Error, Partial<JobResult<string | Buffer>> {
 
 /**
  * Runs many programs, so many at a time, by a server: a process that shares this one's memory, and
- * has none of its descriptors; a job has those that its actions use. A submission is no system call, and
- * no memory of this process makes it longer. A program ends with its queue, and a queue with the
- * process. The server keeps the credentials that the process had: close the queue before `process.setuid()`.
+ * has none of its descriptors; a job has those that its actions use. A submission is no system
+ * call, and no memory of this process makes it longer. A program ends with its queue, and a queue
+ * with the process. The server keeps the credentials that the process had:
+ * close the queue before `process.setuid()`.
  */
 export class Queue extends EventEmitter {
 	constructor(options?: QueueOptions);
-	/** Resolves when the program has run, whatever its status; rejects with a `JobError` otherwise. */
+	/** Resolves when the program has run, whatever its status;
+	 * rejects with a `JobError` otherwise. */
 	submit<E extends Encoding = 'utf8'>(file: string, args?: Args, options?: JobOptions & { encoding?: E }): Job<E>;
 	submit<E extends Encoding = 'utf8'>(file: string, options: JobOptions & { encoding?: E }): Job<E>;
 	/** A job of a prepared command: with these arguments, or with its own. */
 	submit<E extends Encoding = 'utf8'>(command: Prepared, args?: Args, options?: PreparedOptions & { encoding?: E }): Job<E>;
 	submit<E extends Encoding = 'utf8'>(command: Prepared, options: PreparedOptions & { encoding?: E }): Job<E>;
-	/** Copies a command to the queue for many jobs, which then copy only their arguments. It takes the
-	 * place of a job until its `release()`. */
+	/** Copies a command to the queue for many jobs, which then copy only their arguments. It
+	 * takes the place of a job until its `release()`. */
 	prepare(file: string, args?: Args, options?: CommandOptions): Prepared;
 	prepare(file: string, options: CommandOptions): Prepared;
 	/** Numbers of jobs; undefined once closed. */
 	counts(): Record<'waiting' | 'running' | 'servers', number> | undefined;
-	/** Kills all jobs, whose promises reject, and ends the server. A queue that is dropped without it, and
-	 * has no jobs, ends when it is collected. */
+	/** Kills all jobs, whose promises reject, and ends the server. A queue that is dropped
+	 * without it, and has no jobs, ends when it is collected. */
 	close(): void;
 	/** Each job's result; then errors are not those of an unhandled promise. */
 	on(event: 'result', listener: (result: JobResult<string | Buffer> | JobError) => void): this;
@@ -217,11 +224,11 @@ export class Queue extends EventEmitter {
 	on(event: string | symbol, listener: (...args: any[]) => void): this;
 }
 
-/** False on other systems than Linux; and, after a warning that says why, if the kernel has no pidfds (before
- * Linux 5.3), there is no addon for this machine, Node's ChildProcess is not as expected (Bun and Deno have
- * others), or its permission model allows no child processes. Then all calls are those of `child_process`, and an
- * option, an action or a queue that this has not throws an error with the code
- * `ERR_FEATURE_UNAVAILABLE_ON_PLATFORM`. */
+/** False on other systems than Linux; and, after a warning that says why, if the kernel has no
+ * pidfds (before Linux 5.3), there is no addon for this machine, Node's ChildProcess is not as
+ * expected (Bun and Deno have others), or its permission model allows no child processes. Then all
+ * calls are those of `child_process`, and an option, an action or a queue that this has not throws
+ * an error with the code `ERR_FEATURE_UNAVAILABLE_ON_PLATFORM`. */
 export const supported: boolean;
 /** Of the package. */
 export const version: string;

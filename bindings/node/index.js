@@ -11,7 +11,8 @@ const { version } = require('./package.json');
 const OWN = ['actions', 'limits', 'cgroup', 'owner', 'diesWithCaller', 'memory', 'group', 'closeOthers', 'rows', 'columns',
 	'stopSignal'];
 
-// Another system lacks some signals of Linux, and has other paths. So an action checks nothing there: spawn refuses it.
+// Another system lacks some signals of Linux, and has other paths.
+// So an action checks nothing there: spawn refuses it.
 const action = process.platform === 'linux' ? ofLinux :
 	Object.fromEntries(Object.keys(ofLinux).map((name) => [name, () => new Action(0)]));
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Builds the extension with the library in it. What the source archive has, and is made here in a
-checkout: the amalgamation in vendor/, the licence, and what generate.py makes of the description of the
-interface."""
+checkout: the amalgamation in vendor/, the licence, and what generate.py makes of the description of
+the interface."""
 import json
 import re
 import subprocess
@@ -39,10 +39,11 @@ class BuildWithAssembly(build_ext):
 
 
 setup(
-    version=re.sub(r"-(\w+)\.", r"\1", json.loads(INTERFACE.read_text())["version"]),  # 1.0.0-rc.1: 1.0.0rc1
+    # 1.0.0-rc.1: 1.0.0rc1
+    version=re.sub(r"-(\w+)\.", r"\1", json.loads(INTERFACE.read_text())["version"]),
     cmdclass={"build_ext": BuildWithAssembly},
-    # Linked with no libc: the names that it needs of one are those of both glibc and musl. On other systems,
-    # and if it is not compiled, children are those of subprocess.
+    # Linked with no libc: the names that it needs of one are those of both glibc and musl. On other
+    # systems, and if it is not compiled, children are those of subprocess.
     ext_modules=[] if sys.platform != "linux" else [Extension(
         "aspawn._aspawn",
         ["src/_aspawn.c", "vendor/aspawn.c", "vendor/aspawn-clone.S"],

@@ -29,9 +29,9 @@
  * A descriptor that an action uses is the caller's descriptor of this number, unless an earlier
  * action has replaced it. aspawn_start() fails with -EINVAL, and its failure has the index of the
  * action, if a descriptor is negative, a signal is invalid, or a pointer is NULL where NULL is not
- * allowed. An array of no elements may be NULL. "Errors" lists what the action itself can fail with,
- * in aspawn_failure.error; "none" ignores sandboxes (seccomp, security modules). The named manual
- * page has the details. The first paragraph of each comment is the action's entry in
+ * allowed. An array of no elements may be NULL. "Errors" lists what the action itself can fail
+ * with, in aspawn_failure.error; "none" ignores sandboxes (seccomp, security modules). The named
+ * manual page has the details. The first paragraph of each comment is the action's entry in
  * aspawn_action(3), too.
  *
  * The standard streams, and the group of ASPAWN_IO_KILL_GROUP, are made before the first action.
@@ -254,8 +254,8 @@ PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to)
  * Opens path as descriptor fd of the program: open(2).
  *
  * A path that blocks (a FIFO) blocks the child alone. mode is for PSYS_O_CREAT, otherwise 0. Of
- * /proc/self/mem, maps and other files that show memory the program gets those of the caller, unless
- * memory is copied.
+ * /proc/self/mem, maps and other files that show memory the program gets those of the caller,
+ * unless memory is copied.
  *
  * In C: PSYS_O_... are the same numbers as the libc's O_....
  * Errors: EBADF (fd is RLIMIT_NOFILE or more), ENOENT, EACCES, EISDIR, ELOOP, EMFILE and others of
@@ -324,8 +324,8 @@ PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
  * milliseconds if no processor is idle. Prefer low numbers.
  *
  * A use by a function that runs in the child, or by a symbolic link into /proc/self/fd, is not
- * detected: put ASPAWN_DUP2(fd, fd) before it. The child begins with copies of all descriptors if an
- * earlier action has a path that may name one (in /proc or /dev, or as fd/9).
+ * detected: put ASPAWN_DUP2(fd, fd) before it. The child begins with copies of all descriptors if
+ * an earlier action has a path that may name one (in /proc or /dev, or as fd/9).
  *
  * In C: The failure's step is ASPAWN_STEP_DESCRIPTORS.
  * Errors: ENOMEM, EMFILE.
@@ -548,10 +548,10 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
  * action if the failure has its kind.
  *
  * The tree's helper makes the group, "aspawn-PID-N" with its number, before it clones the child;
- * the caller does not wait for that. A wait for the tree returns when the group is removed. It stays
- * if something is in it: survivors, what was let go, or groups which the program made below; and if
- * the helper was killed. The start fails with EINVAL if the owner is another, or the command joins
- * another group too.
+ * the caller does not wait for that. A wait for the tree returns when the group is removed. It
+ * stays if something is in it: survivors, what was let go, or groups which the program made below;
+ * and if the helper was killed. The start fails with EINVAL if the owner is another, or the command
+ * joins another group too.
  *
  * The failure names the controller's file, the call (mkdir, open) or the descriptor. ENOENT for
  * another than the file means that parent_fd is not a control group of version 2.
@@ -567,8 +567,8 @@ PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_
 /* --- credentials and sandboxes -------------------------------------------------------- */
 
 /*
- * Becomes the user for good: sets the groups, group IDs and user IDs. [copy] An empty list leaves no
- * supplementary group. HOME, USER and PATH stay what they were.
+ * Becomes the user for good: sets the groups, group IDs and user IDs. [copy] An empty list leaves
+ * no supplementary group. HOME, USER and PATH stay what they were.
  *
  * All three IDs are set, first those of the group: credentials(7). The process loses the
  * capabilities of root. The groups replace the caller's: getgrouplist(3). For another user set the
@@ -615,7 +615,8 @@ PSYS_API void aspawn_action_cap_drop(struct aspawn_action *action, int capabilit
 #define ASPAWN_CAP_DROP(capability) ASPAWN_MAKE(CAP_DROP, cap_drop, capability)
 
 /*
- * Adds a capability of the process to the inheritable and ambient sets, so that the program keeps it.
+ * Adds a capability of the process to the inheritable and ambient sets,
+ * so that the program keeps it.
  *
  * This is PR_CAP_AMBIENT of prctl(2), Linux 4.3. For another user it comes after ASPAWN_USER(), and
  * PR_SET_KEEPCAPS before: a change of the user clears the ambient set.
@@ -642,8 +643,8 @@ PSYS_API void aspawn_action_no_new_privs(struct aspawn_action *action);
  * allow write, rt_sigprocmask, exit_group, execve, and what later actions call.
  *
  * The start fails with EINVAL if the filter has more than 65535 instructions. Later actions, the
- * library's report to the parent, and the exec run under it. A filter that kills the child at another
- * call, after the exec has failed, costs the explanation alone.
+ * library's report to the parent, and the exec run under it. A filter that kills the child at
+ * another call, after the exec has failed, costs the explanation alone.
  *
  * In C: An instruction is a struct psys_sock_filter or the kernel's struct sock_filter.
  * Errors: EACCES, EINVAL, ENOMEM, ENOSYS.
@@ -683,7 +684,8 @@ PSYS_API void aspawn_action_pivot_root(struct aspawn_action *action, const char 
 				       const char *put_old);
 #define ASPAWN_PIVOT_ROOT(new_root, put_old) ASPAWN_MAKE(PIVOT_ROOT, pivot_root, new_root, put_old)
 
-/* Makes new namespaces, PSYS_CLONE_NEW...: unshare(2). Errors: EPERM, EINVAL, ENOSPC, ENOMEM, EUSERS. */
+/* Makes new namespaces, PSYS_CLONE_NEW...: unshare(2). Errors: EPERM, EINVAL, ENOSPC,
+ * ENOMEM, EUSERS. */
 PSYS_API void aspawn_action_unshare(struct aspawn_action *action, uint64_t flags);
 #define ASPAWN_UNSHARE(flags) ASPAWN_MAKE(UNSHARE, unshare, flags)
 
@@ -747,11 +749,11 @@ PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call funct
  * argument. For a refused call aspawn_start() fails with -EOPNOTSUPP.
  *
  * Refused is what ends or replaces the child (exit, execve), makes another (clone), or changes what
- * is the library's (ASPAWN_CLOSE, ASPAWN_DUP2 and ASPAWN_SIGMASK do that); on x86_64 also the numbers
- * of x32, and the other way round. The exec undoes what other calls do to memory, handlers of signals
- * and timers: execve(2) has the list. "Errors" also are EIO, for another result than the expected one.
- * aspawn_failure_name() is "prctl", "ioctl" and so on; of other calls "syscall", with the number as the
- * subject. */
+ * is the library's (ASPAWN_CLOSE, ASPAWN_DUP2 and ASPAWN_SIGMASK do that); on x86_64 also the
+ * numbers of x32, and the other way round. The exec undoes what other calls do to memory, handlers
+ * of signals and timers: execve(2) has the list. "Errors" also are EIO, for another result than the
+ * expected one. aspawn_failure_name() is "prctl", "ioctl" and so on; of other calls "syscall", with
+ * the number as the subject. */
 
 /*
  * How ASPAWN_SYSCALL passes the argument at a place, from 0 to 5. An argument without a mark is a
@@ -782,9 +784,9 @@ enum aspawn_expected {
  * ASPAWN_EXPECTED_ANY: errors are ignored.
  *
  * Numbers are those of syscall/syscall.h, or SYS_... of the libc: they depend on the architecture.
- * Arguments are numbers or pointers of a long's size. On 32-bit architectures an argument of 64 bits
- * is two, in the order and at the places that syscall(2) describes; x32 and mips n32, which have one
- * register for it, cannot pass it. What a structure points to is not copied.
+ * Arguments are numbers or pointers of a long's size. On 32-bit architectures an argument of 64
+ * bits is two, in the order and at the places that syscall(2) describes; x32 and mips n32, which
+ * have one register for it, cannot pass it. What a structure points to is not copied.
  * Errors: those of the call.
  */
 PSYS_API void aspawn_action_syscall(struct aspawn_action *action, int number, int64_t a1,
@@ -803,8 +805,8 @@ PSYS_API void aspawn_action_prctl(struct aspawn_action *action, int option, int6
 /*
  * Controls the device fd: ioctl(2). What the request stores is lost.
  *
- * In C: data points to size bytes. If size is 0, it is the argument itself, a number, which the function
- * takes as a pointer.
+ * In C: data points to size bytes. If size is 0, it is the argument itself, a number, which the
+ * function takes as a pointer.
  * Errors: those of the request; EBADF, ENOTTY.
  */
 PSYS_API void aspawn_action_ioctl(struct aspawn_action *action, int fd, unsigned request,
@@ -813,7 +815,8 @@ PSYS_API void aspawn_action_ioctl(struct aspawn_action *action, int fd, unsigned
 	ASPAWN_SYSCALL(PSYS_NR_ioctl, fd, request, data, 0, 0, 0, \
 		       ASPAWN_ARG_FD(0) | ASPAWN_ARG_BYTES(2, size), ASPAWN_EXPECTED_SUCCESS)
 
-/* Changes the descriptor fd, or what it refers to: fcntl(2). Errors: EBADF, EINVAL, EPERM, EBUSY. */
+/* Changes the descriptor fd, or what it refers to: fcntl(2). Errors: EBADF, EINVAL,
+ * EPERM, EBUSY. */
 PSYS_API void aspawn_action_fcntl(struct aspawn_action *action, int fd, int command, int64_t value);
 #define ASPAWN_FCNTL(fd, command, value)                                             \
 	ASPAWN_SYSCALL(PSYS_NR_fcntl, fd, command, value, 0, 0, 0, ASPAWN_ARG_FD(0), \
@@ -850,8 +853,8 @@ PSYS_API void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode
  * Manages keys and keyrings: keyctl(2). Operation 1, with 0 for the rest, makes a session keyring
  * without a name.
  *
- * In C: The operations are PSYS_KEYCTL_.... A name is a string: ASPAWN_SYSCALL(PSYS_NR_keyctl, ...).
- * Errors: ENOSYS, EACCES, ENOKEY, EDQUOT, EINVAL, EPERM.
+ * In C: The operations are PSYS_KEYCTL_.... A name is a string: ASPAWN_SYSCALL(PSYS_NR_keyctl,
+ * ...). Errors: ENOSYS, EACCES, ENOKEY, EDQUOT, EINVAL, EPERM.
  */
 PSYS_API void aspawn_action_keyctl(struct aspawn_action *action, int operation, int64_t arg2,
 				   int64_t arg3, int64_t arg4, int64_t arg5);

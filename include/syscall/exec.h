@@ -77,7 +77,8 @@ PSYS_API void psys_search_begin(struct psys_search *search, const char *file, co
 /*
  * Returns the next candidate, which is in buffer or file itself, or NULL after the last one.
  * search->error is then -PSYS_ENOENT (not found, or file is empty), -PSYS_EACCES (found, but access
- * was denied) or -PSYS_ENAMETOOLONG (file is longer than a name may be, or with a slash than buffer).
+ * was denied) or -PSYS_ENAMETOOLONG (file is longer than a name may be,
+ * or with a slash than buffer).
  */
 PSYS_API const char *psys_search_next(struct psys_search *search);
 

@@ -221,8 +221,8 @@ PSYS_INLINE long psys_sendfile(int out_fd, int in_fd, int64_t *offset, size_t co
 }
 
 /*
- * fstatat(2), stat(2), lstat(2), fstat(2), implemented by statx(2), Linux 4.11. Return 0 or an error
- * of statx. *status is written only on success; status must not be NULL.
+ * fstatat(2), stat(2), lstat(2), fstat(2), implemented by statx(2), Linux 4.11. Return 0 or an
+ * error of statx. *status is written only on success; status must not be NULL.
  *
  * -PSYS_EACCES         a directory of path may not be searched
  * -PSYS_EBADF          fd or, with a relative path, dirfd is not open

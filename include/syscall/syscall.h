@@ -4,9 +4,9 @@
  *
  * psys_<name>() is the system call of that name, with the kernel's arguments in the kernel's order,
  * as section 2 of the manual describes it. Returns the kernel's value, or a negative error number.
- * The wrappers use no errno, no thread-local or global variable and no libc: each may be called from
- * any thread, from a signal handler, and from a child that shares its parent's memory. No wrapper is
- * a cancellation point, and none restarts the call after -PSYS_EINTR.
+ * The wrappers use no errno, no thread-local or global variable and no libc: each may be called
+ * from any thread, from a signal handler, and from a child that shares its parent's memory. No
+ * wrapper is a cancellation point, and none restarts the call after -PSYS_EINTR.
  *
  * Each is an inline function here and a symbol of the same name in the library.
  */

@@ -130,17 +130,19 @@ def of_c_alone():
 
 
 def in_words_of_c():
-    """What the documentation of a package still calls as C does; the crate aspawn-sys is C's interface."""
+    """What the documentation of a package still calls as C does;
+    the crate aspawn-sys is C's interface."""
     node = shutil.which("node")
-    makers = [[sys.executable, "bindings/go/generate.py", "doc/interface.json"],
-              [sys.executable, "bindings/python/generate.py", "doc/interface.json"],
-              [sys.executable, "bindings/rust/generate.py"], [sys.executable, "bindings/java/generate"],
-              *([[node, "bindings/node/generate.js"]] if node else [])]
+    makers = [[sys.executable, "bindings/go/generate.py", "doc/interface.json", "TO", os.devnull],
+              [sys.executable, "bindings/python/generate.py", "doc/interface.json", "TO"],
+              [sys.executable, "bindings/rust/generate.py", "TO"],
+              [sys.executable, "bindings/java/generate", "TO"],
+              *([[node, "bindings/node/generate.js", "TO"]] if node else [])]
     for maker in makers:
         with tempfile.TemporaryDirectory() as to:
             for directory in "aspawn", "lib", "src":
                 (Path(to) / directory).mkdir()
-            subprocess.run([*maker, to], cwd=ROOT, check=True)
+            subprocess.run([to if word == "TO" else word for word in maker], cwd=ROOT, check=True)
             for path in Path(to).rglob("*"):
                 if path.suffix in SOURCES and path.name not in ("interface.rs", "Interface.java"):
                     yield from (f"{maker[1]}: {line.strip()}" for line in path.read_text().splitlines()

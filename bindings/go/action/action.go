@@ -10,10 +10,11 @@
 //		action.Closefrom(3),
 //	}
 //
-// Actions are performed in their order, in the child, by C: no Go runs there. The first one that fails
-// ends the child, and the error names it. They come after what the other fields of Cmd ask for. A
-// function with [copy] in its text needs memory of its own: the child executes a small program of the
-// library first, or, where that is not possible, begins in a copy of the memory, as by fork(2).
+// Actions are performed in their order, in the child, by C: no Go runs there. The first one that
+// fails ends the child, and the error names it. They come after what the other fields of Cmd ask
+// for. A function with [copy] in its text needs memory of its own: the child executes a small
+// program of the library first, or, where that is not possible, begins in a copy of the memory,
+// as by fork(2).
 package action
 
 import (
@@ -34,12 +35,12 @@ func init() {
 	internal.Read = func(of any) (int64, []any) { return of.(Action).kind, of.(Action).operands }
 }
 
-// A Descriptor is an *os.File, or a number that the program has then: FD. A file's number is that of
-// this process, unless ExtraFiles or an earlier action has replaced it in the program.
+// A Descriptor is an *os.File, or a number that the program has then: FD. A file's number is that
+// of this process, unless ExtraFiles or an earlier action has replaced it in the program.
 type Descriptor interface{ Fd() uintptr }
 
-// An FD is a number of a descriptor of the program: a standard stream, one of ExtraFiles, or what an
-// earlier action has made.
+// An FD is a number of a descriptor of the program: a standard stream, one of ExtraFiles, or what
+// an earlier action has made.
 type FD int
 
 // AtCwd is the current directory, in place of a descriptor.
@@ -61,8 +62,8 @@ func optional(text string) any {
 	return text
 }
 
-// A set of numbers as C has it, in words of the machine; for signals at least what the kernel reads. A number
-// that nothing has makes it NULL, which is invalid.
+// A set of numbers as C has it, in words of the machine; for signals at least what the kernel
+// reads. A number that nothing has makes it NULL, which is invalid.
 func bitSet(numbers []int) []byte {
 	set := make([]uint, 128/bits.UintSize)
 	for _, number := range numbers {

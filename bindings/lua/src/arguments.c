@@ -190,8 +190,8 @@ uint64_t flags_of(lua_State *L, int table, const struct constant *words)
 	return flags;
 }
 
-/* From here on: a file whose descriptor is below 3. Only start() copies it: an error of Lua's would leave
- * the copy open. */
+/* From here on: a file whose descriptor is below 3. Only start() copies it: an error of Lua's would
+ * leave the copy open. */
 enum { LOW_FILE = INT_MAX - 2 };
 
 static int stream(struct build *build, const char *name, int otherwise)
@@ -276,7 +276,8 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 	build->command.std_err = stream(build, "stderr", streams[2]);
 }
 
-/* Copies the descriptor of a file below 3, to close after the start. Returns a negative error number, or 0. */
+/* Copies the descriptor of a file below 3, to close after the start.
+ * Returns a negative error number, or 0. */
 static int copy_low(struct build *build, int *stream)
 {
 	if (*stream < LOW_FILE)

@@ -34,9 +34,11 @@ extern const struct constant aspawn_stream_words[], aspawn_owner_words[], aspawn
 	aspawn_command_flags_words[], aspawn_io_flags_words[], aspawn_job_flags_words[];
 
 struct build;
-/* An action: { "chdir", "/srv" } or { "chdir", path = "/srv" }, on top of the stack, which is popped. */
+/* An action: { "chdir", "/srv" } or { "chdir", path = "/srv" }, on top of the stack,
+ * which is popped. */
 void add_action(struct build *build, int index);
-/* The whole number on top, which is popped, or with a prefix the name of a constant, also without it. */
+/* The whole number on top, which is popped, or with a prefix the name of a constant,
+ * also without it. */
 double pop_number(lua_State *L, const char *what, const char *prefix, double least, double most);
 /* Sets the version, the constants and the names of actions in the table on top of the stack. */
 void set_interface(lua_State *L);
@@ -47,7 +49,8 @@ void set_interface(lua_State *L);
 struct build {
 	lua_State *L;
 	int options, anchor; /* indices of the stack */
-	/* The action that is being added: its table, place and name, and how many operands are unread. */
+	/* The action that is being added: its table, place and name,
+	 * and how many operands are unread. */
 	int table, index, unread;
 	const char *action;
 	struct handle *handle; /* for the pipes of actions; NULL: there can be none */
@@ -93,8 +96,8 @@ int64_t time_option(lua_State *L, int options, const char *name, int64_t zero);
 /* The option input, which stays on the stack; NULL: there is none. */
 const char *input_option(lua_State *L, int options, size_t *size);
 
-/* Raises an error if the table itself has an option of a run, which would be ignored; one that it inherits may
- * be for others. */
+/* Raises an error if the table itself has an option of a run, which would be ignored; one that it
+ * inherits may be for others. */
 void only_of_run(lua_State *L, int options);
 
 /* The options timeout and grace of the table, as of struct aspawn_io. */
@@ -110,7 +113,8 @@ void push_integer(lua_State *L, int64_t number);
 
 /* nil, text, number, as the functions of io. */
 int failed(lua_State *L, const char *text, int error);
-/* The same of a negative error number; of the failure instead if it has an error, and is not NULL. */
+/* The same of a negative error number; of the failure instead if it has an error,
+ * and is not NULL. */
 int error_of(lua_State *L, int r, const struct aspawn_failure *failure);
 /* The same of errno, with what failed, or NULL. */
 int system_error(lua_State *L, const char *what);
@@ -198,8 +202,9 @@ int l_execute(lua_State *L);
 int l_run(lua_State *L);
 int l_queue(lua_State *L);
 
-/* module.c. Pushes the field of a table, or of those that its __index is. Calls none of the script's
- * functions, as lua_getfield() may: one that calls back would have no end in LuaJIT but the stack's. */
+/* module.c. Pushes the field of a table, or of those that its __index is. Calls none of the
+ * script's functions, as lua_getfield() may: one that calls back would have no end in LuaJIT but
+ * the stack's. */
 void get_field(lua_State *L, int table, const char *name);
 void get_global(lua_State *L, const char *name);
 

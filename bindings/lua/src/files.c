@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * popen() and execute(), with the results that each Lua gives. A line that a shell would only execute
- * needs no shell: the library's drop-ins (vendor/) decide that.
+ * popen() and execute(), with the results that each Lua gives. A line that a shell would only
+ * execute needs no shell: the library's drop-ins (vendor/) decide that.
  *
- * A file is one of Lua's io library around a FILE, with a function of ours to close it. LuaJIT's files
- * have no such function; there a stream of the libc's calls ours (fopencookie(3)).
+ * A file is one of Lua's io library around a FILE, with a function of ours to close it. LuaJIT's
+ * files have no such function; there a stream of the libc's calls ours (fopencookie(3)).
  */
 #define _GNU_SOURCE
 #include "binding.h"
@@ -236,8 +236,8 @@ static int check_program(const char *file)
 /* True if the last line of this thread was executed without a shell. */
 static __thread bool was_direct;
 
-/* In place of aspawn_compat_spawn_in(), which waits until it is known that the exec has not failed: as
- * that would block popen(), a file that is no program of this machine goes to the shell. */
+/* In place of aspawn_compat_spawn_in(), which waits until it is known that the exec has not failed:
+ * as that would block popen(), a file that is no program of this machine goes to the shell. */
 int aspawn_lua_spawn_in(struct section *section, const struct spawn *spawn)
 {
 	const struct line *line = (struct line *)section;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Actions. How an operand is read depends on its role in the library's interface, from which generate
- * makes interface.h: constants, words, and a function for each action, which calls those of this file. */
+/* Actions. How an operand is read depends on its role in the library's interface, from which
+ * generate makes interface.h: constants, words, and a function for each action,
+ * which calls those of this file. */
 #include "binding.h"
 
 #include <limits.h>
@@ -38,8 +39,8 @@ double pop_number(lua_State *L, const char *what, const char *prefix, double lea
 	return value;
 }
 
-/* Pushes the operand that is at this place of the action's table, or has this name there. Returns what
- * an error calls it. */
+/* Pushes the operand that is at this place of the action's table, or has this name there. Returns
+ * what an error calls it. */
 static const char *push(struct build *build, int position, const char *name)
 {
 	lua_State *L = build->L;
@@ -114,7 +115,8 @@ static unsigned operand_mode(struct build *build, int position, const char *name
 	return (unsigned)pop_number(L, what, NULL, 0, 07777);
 }
 
-/* A number, or names of constants: "O_WRONLY|O_CREAT". 0 if the operand is left out, unless it is the first. */
+/* A number, or names of constants: "O_WRONLY|O_CREAT". 0 if the operand is left out,
+ * unless it is the first. */
 static uint64_t operand_flags(struct build *build, int position, const char *name, double most)
 {
 	static const char between[] = "|+, ";

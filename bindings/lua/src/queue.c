@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue, a userdata. Its uservalue, which no script can reach, keeps the tables of the jobs by their
- * tickets, and those of prepared commands by their numbers, with the files that these use.
+ * The queue, a userdata. Its uservalue, which no script can reach, keeps the tables of the jobs by
+ * their tickets, and those of prepared commands by their numbers, with the files that these use.
  *
- * What allocates may run a finalizer of the script, which may close the queue: check_queue() is the last
- * thing before the library is called.
+ * What allocates may run a finalizer of the script, which may close the queue: check_queue() is the
+ * last thing before the library is called.
  */
 #include "binding.h"
 

@@ -17,7 +17,8 @@ const [IGNORE, PIPE, PTY] = [-1, -2, -3];
 
 let binding = null;
 const isLinux = process.platform === 'linux';
-// The addon needs Node's event loop. To load it in another runtime may end the program, though not at once.
+// The addon needs Node's event loop. To load it in another runtime may end the program,
+// though not at once.
 const other = ['bun', 'deno'].find((name) => process.versions[name]);
 let problem; // why children are those of child_process
 if (!isLinux) problem = new Error(`aspawn is on Linux only, not on ${process.platform}`);
@@ -111,7 +112,8 @@ class Handle {
 	// Returns the pid, or a negative error number.
 	#begin() {
 		const { extra, options } = this;
-		if (options.uid === -1 || options.gid === -1) return -errno.EINVAL; // setresuid(2) would change nothing
+		// setresuid(2) would change nothing
+		if (options.uid === -1 || options.gid === -1) return -errno.EINVAL;
 		for (const name of ['group', 'diesWithCaller', 'closeOthers']) boolean(extra[name], name);
 		const first = [action.resetSignals()];
 		if (extra.pty); // it has a session
@@ -214,7 +216,8 @@ class Handle {
 
 // --- in the place of Node's ----------------------------------------------------------
 
-// Whether ChildProcess uses its _handle as this file needs it. A handle that starts nothing sees it.
+// Whether ChildProcess uses its _handle as this file needs it.
+// A handle that starts nothing sees it.
 function fits() {
 	const options = { file: 'aspawn', args: [], envPairs: [], stdio: ['ignore', 'pipe', 2] };
 	let result = false;
@@ -304,7 +307,8 @@ exports.killTree = function killTree(child, name = child._handle?.extra?.stopSig
 		else if (error !== -errno.ESRCH) throw systemError(error, 'the tree is not killed');
 		return error === 0;
 	}
-	// The child is one of child_process, and may lead a group. Its number is its own until it has ended.
+	// The child is one of child_process, and may lead a group.
+	// Its number is its own until it has ended.
 	if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return child.kill(name);
 	try {
 		return (child.killed = process.kill(-child.pid, name));

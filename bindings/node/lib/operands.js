@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operands of actions (interface.js) and other arguments, from what a program gives to what the addon
-// takes: numbers, strings and bytes.
+// Operands of actions (interface.js) and other arguments, from what a program gives to what the
+// addon takes: numbers, strings and bytes.
 'use strict';
 const { constants: { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY } } = require('node:fs');
 const { constants: { errno, signals: SIGNALS } } = require('node:os');

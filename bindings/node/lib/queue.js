@@ -66,7 +66,8 @@ function request(of, options, cookie) {
 	const { input, stdout = 'pipe' } = options;
 	const stderr = of.stderr === 'pipe' ? (options.stderr ?? 'pipe') : of.stderr;
 	oneOf(stdout, 'stdout', 'pipe', 'ignore');
-	const kept = check(options.maxOutput ?? 4096, 'maxOutput', 1, 2 ** 32 - 2) + 1; // with a NUL
+	// with a NUL
+	const kept = check(options.maxOutput ?? 4096, 'maxOutput', 1, 2 ** 32 - 2) + 1;
 	return [
 		...of.arguments,
 		numbersOfJob({
@@ -228,7 +229,8 @@ class Queue extends EventEmitter {
 	}
 }
 
-// The library has not taken a command, or not executed it: the failure names an invalid member, or a step.
+// The library has not taken a command, or not executed it: the failure names an invalid member,
+// or a step.
 function refused(number, of, result) {
 	const failure = of.explained(result.failure);
 	return Object.assign(systemError(number, of.file, failure), failure && { failure });

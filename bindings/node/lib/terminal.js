@@ -20,7 +20,8 @@ class Terminal extends ReadStream {
 
 	// libuv's write would wait for the program, which may wait until this process reads.
 	_write(chunk, encoding, callback) {
-		if (!this._handle) return super._write(chunk, encoding, callback); // which knows the error
+		// which knows the error
+		if (!this._handle) return super._write(chunk, encoding, callback);
 		const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk;
 		let count = 0;
 		try {

@@ -3,9 +3,10 @@
  * The library for Node, by Node-API and the event loop's stable functions.
  *
  * A child is a JavaScript object, its owner, to which a struct running is attached until the child
- * has ended: the loop polls its ended_fd, and calls owner.ended(status, signal). That call comes in the
- * loop's check phase, after all input and output that the loop found together with the end, and in
- * the order of the starts, as libuv does it. JavaScript has checked all arguments (lib/handle.js).
+ * has ended: the loop polls its ended_fd, and calls owner.ended(status, signal). That call comes in
+ * the loop's check phase, after all input and output that the loop found together with the end, and
+ * in the order of the starts, as libuv does it. JavaScript has checked all arguments
+ * (lib/handle.js).
  */
 #include "addon.h"
 
@@ -317,8 +318,8 @@ static int watch(struct instance *instance, struct running *running, napi_value 
 	return 0;
 }
 
-/* Waits for the exec, if that is not certain, or until the child has a number: its helper, if it has
- * one, may have no turn, or be stopped. */
+/* Waits for the exec, if that is not certain, or until the child has a number: its helper, if it
+ * has one, may have no turn, or be stopped. */
 static int await_start(struct aspawn_child *child, struct aspawn_failure *failure, bool is_certain)
 {
 	int r;
@@ -375,8 +376,8 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 }
 
 /*
- * spawn(owner, command ..., streams, certain): the pid, or a negative error number. certain: what the
- * file alone decides about. streams, an Int32Array, then has the parent's descriptors, or -1.
+ * spawn(owner, command ..., streams, certain): the pid, or a negative error number. certain: what
+ * the file alone decides about. streams, an Int32Array, then has the parent's descriptors, or -1.
  */
 static napi_value spawn(napi_env env, napi_callback_info info)
 {
@@ -489,8 +490,8 @@ static napi_value mode(napi_env env, napi_callback_info info)
 				     ASPAWN_MODE_NONE);
 }
 
-/* isSupported(): 1 if the kernel has pidfds that can be polled. A lack of descriptors or memory does not
- * say that it has none. */
+/* isSupported(): 1 if the kernel has pidfds that can be polled. A lack of descriptors or memory
+ * does not say that it has none. */
 static napi_value is_supported(napi_env env, napi_callback_info info)
 {
 	const int fd = psys_pidfd_open(psys_getpid(), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the addon share. It uses Node-API, libuv, the library with its system calls, and
- * of a libc only what is declared here: so one addon serves with glibc and with musl.
+ * What the files of the addon share. It uses Node-API, libuv, the library with its system calls,
+ * and of a libc only what is declared here: so one addon serves with glibc and with musl.
  */
 #ifndef ADDON_H
 #define ADDON_H
@@ -89,8 +89,8 @@ int64_t integer(napi_env env, napi_value value);
 /* The bytes of a Uint8Array; NULL if it is none. */
 const void *bytes(napi_env env, napi_value value, size_t *length);
 
-/* A command has these arguments, one after the other. args and env are strings with a NUL after each
- * element, the numbers an array (members.h). All may be undefined. */
+/* A command has these arguments, one after the other. args and env are strings with a NUL after
+ * each element, the numbers an array (members.h). All may be undefined. */
 enum { FILE_NAME, ARGS, ENVIRONMENT, DIRECTORY, ACTIONS, NUMBERS, OF_COMMAND };
 
 struct request {

@@ -129,8 +129,8 @@ void give_pipes(napi_env env, struct arena *arena, bool is_started)
 			psys_close(end->fd);
 }
 
-/* An action is an object of lib/operands.js: its number is its place in the list of actions.h, which
- * generate.js writes. Returns false for an unknown number. */
+/* An action is an object of lib/operands.js: its number is its place in the list of actions.h,
+ * which generate.js writes. Returns false for an unknown number. */
 static bool to_action(napi_env env, struct arena *arena, napi_value value,
 		      struct aspawn_action *action)
 {

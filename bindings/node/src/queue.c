@@ -2,8 +2,8 @@
 /*
  * A queue of commands (aspawn/queue.h) for JavaScript. Its owner, a JavaScript object, has the
  * struct queue attached to it: the loop polls the queue's descriptor, and calls
- * owner.results([result, ...]). The owner is kept from being collected only while it has jobs; a queue
- * that nobody has closed is closed when it is collected.
+ * owner.results([result, ...]). The owner is kept from being collected only while it has jobs; a
+ * queue that nobody has closed is closed when it is collected.
  */
 #include "addon.h"
 #include "members.h"
@@ -208,8 +208,9 @@ static int64_t submit(napi_env env, struct arena *arena, const napi_value *v,
 	return aspawn_queue_submit(queue, &job, failure);
 }
 
-/* queueSubmit(owner, failed, command ..., numbers of the job, input): the ticket, or without the last two
- * the number of a prepared command; or a negative error number. failed gets the failure. */
+/* queueSubmit(owner, failed, command ..., numbers of the job, input): the ticket, or without the
+ * last two the number of a prepared command; or a negative error number.
+ * failed gets the failure. */
 napi_value queue_submit(napi_env env, napi_callback_info info)
 {
 	napi_value v[ARGUMENTS];
@@ -245,7 +246,8 @@ napi_value queue_cancel(napi_env env, napi_callback_info info)
 		      queue ? aspawn_queue_cancel(queue->queue, integer(env, v[1])) : -PSYS_ESRCH);
 }
 
-/* queueReference(owner, whether): there are jobs: the loop waits for results, and the owner is kept. */
+/* queueReference(owner, whether): there are jobs: the loop waits for results,
+ * and the owner is kept. */
 napi_value queue_reference(napi_env env, napi_callback_info info)
 {
 	napi_value v[2];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Cases that run twice, by child_process and by the package: a case is a line, whose events, outputs, results or
-// exceptions must be the same both ways. What differs on purpose is in README.md.
+// Cases that run twice, by child_process and by the package: a case is a line, whose events,
+// outputs, results or exceptions must be the same both ways.
+// What differs on purpose is in README.md.
 'use strict';
 const assert = require('node:assert');
 const childProcess = require('node:child_process');

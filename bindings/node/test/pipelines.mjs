@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// 60 times yes | head by execa, with a transform of head's input: test/packages/bindings/node.t runs this with
-// aspawn/register. head ends while its input is written. If its exit is seen before the error of that
-// (EPIPE), its input ends prematurely, and the pipeline fails. A few may, on a busy machine, as with Node's
-// own spawn: head may end between two writes. Of exits that are reported too early it was 20 to 90 of 200.
+// 60 times yes | head by execa, with a transform of head's input: test/packages/bindings/node.t
+// runs this with aspawn/register. head ends while its input is written. If its exit is seen before
+// the error of that (EPIPE), its input ends prematurely, and the pipeline fails. A few may, on a
+// busy machine, as with Node's own spawn: head may end between two writes. Of exits that are
+// reported too early it was 20 to 90 of 200.
 import assert from 'node:assert';
 import { spawn } from 'node:child_process';
 import { execa } from 'execa';

@@ -564,7 +564,8 @@ test('no process of another user shares the memory', { skip: !isRoot && 'not roo
 		assert.deepStrictEqual(await once(child, 'close'), [0, null]);
 		return mode;
 	};
-	// Where a program without a file can be executed, and no filter is in the way, by the image.
+	// Where a program without a file can be executed, and no filter is in the way,
+	// by the image.
 	const noexec = '/proc/sys/vm/memfd_noexec';
 	const mayExecute =
 		/\nSeccomp:\t0\n/.test(fs.readFileSync('/proc/self/status', 'utf8')) &&
@@ -583,7 +584,8 @@ test('killTree ends a group', async () => {
 	assert.throws(() => aspawn.killTree(child, 100), { code: 'EINVAL', errno: -22, message: /^aspawn: .*: EINVAL$/ });
 	assert.throws(() => aspawn.killTree(child, 'SIGNONE'), { code: 'ERR_INVALID_ARG_TYPE' });
 	assert.ok(aspawn.killTree(child, 'SIGKILL'));
-	assert.deepStrictEqual(await once(child, 'close'), [null, 'SIGKILL']); // once sleep's end of the pipe is closed
+	// once sleep's end of the pipe is closed
+	assert.deepStrictEqual(await once(child, 'close'), [null, 'SIGKILL']);
 });
 
 const CGROUPS = '/sys/fs/cgroup';

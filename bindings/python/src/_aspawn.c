@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library for Python: Child is a command that has been started, its handle, and Queue is the queue. What the parameters of subprocess.Popen mean as members and actions is decided in Python.
+ * The library for Python: Child is a command that has been started, its handle, and Queue is the
+ * queue. What the parameters of subprocess.Popen mean as members and actions is decided in Python.
  * generate.py makes _tables.h of the description of the interface: a row for each action, and for
  * each member of a structure.
  *
@@ -38,7 +39,8 @@ static PyObject *failure_of(const struct aspawn_failure *failure)
 				none();
 }
 
-/* A number, or NULL and an OSError. Its `failure` is that of failure_of(), unless failure is NULL. */
+/* A number, or NULL and an OSError. Its `failure` is that of failure_of(),
+ * unless failure is NULL. */
 static PyObject *result_of(int64_t r, const struct aspawn_failure *failure)
 {
 	PyObject *type, *error, *traceback, *details;
@@ -217,8 +219,8 @@ static void to_actions(PyObject *kept, PyObject *object, struct array *to)
 			return;
 }
 
-/* Stores the items of a dict, or NULL, in the members of a structure; None leaves a member as it is.
- * What they point to belongs to kept. Returns 0 with an exception. */
+/* Stores the items of a dict, or NULL, in the members of a structure; None leaves a member as it
+ * is. What they point to belongs to kept. Returns 0 with an exception. */
 static int fill(PyObject *kept, PyObject *items, const struct member *members, void *to)
 {
 	const struct member *member;
@@ -379,8 +381,8 @@ static PyObject *child_new(PyTypeObject *type, PyObject *args, PyObject *members
 	return self;
 }
 
-/* wait_started(timeout_ms): None when the program executes, or failure_of() the child. TimeoutError:
- * neither has happened. No other method may be called meanwhile. */
+/* wait_started(timeout_ms): None when the program executes, or failure_of() the child.
+ * TimeoutError: neither has happened. No other method may be called meanwhile. */
 static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 {
 	long long ms = to_number(timeout, -1, INT_MAX);
@@ -397,8 +399,8 @@ static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 	return r < 0 && r != -ECANCELED ? result_of(r, NULL) : failure_of(&failure);
 }
 
-/* wait(): None while the child runs. Otherwise it is reaped: the status as of os.waitpid(), -1 if that
- * is not known, and the error number of a tree that has not ended, or 0. */
+/* wait(): None while the child runs. Otherwise it is reaped: the status as of os.waitpid(), -1 if
+ * that is not known, and the error number of a tree that has not ended, or 0. */
 static PyObject *child_wait(PyObject *self, PyObject *unused)
 {
 	int status = -1, r = aspawn_wait(&((Child *)self)->child, &status, NULL, 0);
@@ -465,9 +467,9 @@ static PyType_Spec child_spec = { "aspawn._aspawn.Child", sizeof(Child), 0, Py_T
 
 /* --- the queue -----------------------------------------------------------------------
  *
- * Its methods do not wait for jobs, so that the lock of the interpreter need not be released; it also
- * makes them safe for threads, close() included. What waits polls fd; only the thread of a local
- * queue waits in take(), without the lock. */
+ * Its methods do not wait for jobs, so that the lock of the interpreter need not be released; it
+ * also makes them safe for threads, close() included. What waits polls fd; only the thread of a
+ * local queue waits in take(), without the lock. */
 
 typedef struct {
 	PyObject ob_base;
@@ -513,9 +515,9 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *members
 	return self;
 }
 
-/* submit(**members of struct aspawn_job): the ticket; with prepared=-1 the command is only prepared: its
- * number. Without envp the library copies environ, which nobody changes under the lock.
- * BlockingIOError: the queue is full. */
+/* submit(**members of struct aspawn_job): the ticket; with prepared=-1 the command is only
+ * prepared: its number. Without envp the library copies environ, which nobody changes under the
+ * lock. BlockingIOError: the queue is full. */
 static PyObject *queue_submit(PyObject *self, PyObject *args, PyObject *members)
 {
 	struct aspawn_job job = { .size = sizeof job };

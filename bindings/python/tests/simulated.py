@@ -3,8 +3,8 @@
 
     simulated.py PLATFORM PROGRAM
 
-sys.platform is PLATFORM, and win32 also lacks what Python has not there; all else is this Linux. "old" is a Linux of
-32 bits before 5.1.
+sys.platform is PLATFORM, and win32 also lacks what Python has not there; all else is this Linux.
+"old" is a Linux of 32 bits before 5.1.
 """
 import asyncio  # noqa: F401  # the modules of the standard library are this system's
 import os

@@ -141,8 +141,8 @@ class Actions(Test):
         self.assertEqual(output("pwd", cwd="/", actions=[actions.chdir("usr")]), ["/usr"])
 
     def test_each_function_makes_what_the_library_knows(self):
-        # An action that the library does not know, or with other arguments, is an error of the start
-        # before the child; -1 as the last descriptor makes it fail after all are converted.
+        # An action that the library does not know, or with other arguments, is an error of the
+        # start before the child; -1 as the last descriptor makes it fail after all are converted.
         samples = {"path": "/", "new_root": "/", "put_old": "/", "from_": 0, "fd": 0, "dirfd": None, "ruleset_fd": 0,
                    "set": [1], "mask": [0], "nodes": [0], "groups": [1], "filter": b"", "data": b"",
                    "name": "a", "value": "b", "text": "", "source": None, "target": "/", "options": None}
@@ -169,7 +169,8 @@ class Actions(Test):
                              (lambda: actions.chdir("a\0b"), ValueError),
                              (lambda: actions.dup2(2 ** 40, 1), (OverflowError, ValueError)),
                              (lambda: actions.umask(2 ** 40), OverflowError),
-                             # Modulo 2 ** 64 these would be limits of 5 seconds, and of almost none.
+                             # Modulo 2 ** 64 these would be limits of 5 seconds,
+                             # and of almost none.
                              (lambda: actions.rlimit(resource.RLIMIT_CPU, 2 ** 64 + 5, 2 ** 64 + 5), OverflowError),
                              (lambda: actions.rlimit(resource.RLIMIT_CPU, -5, -5), OverflowError),
                              (lambda: actions.sigmask([0]), OverflowError),
@@ -650,7 +651,8 @@ class Private(Test):
         polled = []
 
         class Poll:
-            """Before it begins another thread reaps the child, and gets descriptors of the same numbers."""
+            """Before it begins another thread reaps the child,
+            and gets descriptors of the same numbers."""
             def __init__(self):
                 while process.poll() is None:
                     time.sleep(0.001)

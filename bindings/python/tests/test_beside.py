@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Cases that run twice, by the module of the standard library and by the package: a case is a line, whose
-result or exception must be the same both ways. What differs on purpose is in README.md."""
+"""Cases that run twice, by the module of the standard library and by the package: a case is a line,
+whose result or exception must be the same both ways. What differs on purpose is in README.md."""
 import array
 import asyncio
 import io

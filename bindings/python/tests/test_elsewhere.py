@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where the package has no library: on a simulated platform (simulated.py), or without the extension. Children are
-those of subprocess and asyncio, and what these have not is an error with the words of REASON."""
+"""Where the package has no library: on a simulated platform (simulated.py), or without the
+extension. Children are those of subprocess and asyncio, and what these have not is an error with
+the words of REASON."""
 import asyncio
 import os
 import re

@@ -71,7 +71,8 @@ is_installed_without_an_addon()
 		grep -x 'done' output && test "$(grep -c 'Warning: aspawn is not used: there is no addon' output)" = 1 || { cat output; false; }
 }
 
-# Nothing is compiled, and there is no warning. npm itself does not run on a simulated Windows, whose paths differ.
+# Nothing is compiled, and there is no warning. npm itself does not run on a simulated Windows,
+# whose paths differ.
 is_installed_elsewhere()
 {
 	without_addons && installs "$installed/none.tgz" "$(echo "$1" | sed s/win32/darwin/)" && ! grep compiled output && export PLATFORM="$1" &&

@@ -143,7 +143,8 @@ def succeeds(*command):
 
 
 def landlock_abi():
-    """By landlock_create_ruleset(2), which has this number on every architecture but alpha; negative without it."""
+    """By landlock_create_ruleset(2), which has this number on every architecture but alpha;
+    negative without it."""
     return ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)
 
 

@@ -10,8 +10,8 @@ The interface is that of the module subprocess, and more: actions= in place of p
 aspawn.aio has create_subprocess_exec() and create_subprocess_shell() for asyncio. Queue runs many
 commands, some at a time, and is an Executor of concurrent.futures; aspawn.aio has one for asyncio.
 
-`supported` is False on other systems than Linux, and without the extension. Then children are started by
-subprocess itself, and what only this package has is a NotImplementedError.
+`supported` is False on other systems than Linux, and without the extension. Then children are
+started by subprocess itself, and what only this package has is a NotImplementedError.
 """
 from __future__ import annotations
 

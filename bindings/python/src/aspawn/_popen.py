@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """subprocess.Popen, whose _execute_child() starts the child by the library.
 
-What subprocess.Popen does otherwise, it does here too: arguments, streams, communicate(), waiting by
-os.waitpid(). Only a private child is waited for by its handle.
+What subprocess.Popen does otherwise, it does here too: arguments, streams, communicate(), waiting
+by os.waitpid(). Only a private child is waited for by its handle.
 """
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ Args = Union[Path, Sequence[Path]]
 StreamOf = Union[None, int, IO[Any]]
 Environment = Union[Mapping[bytes, Union[str, bytes]], Mapping[str, Union[str, bytes]]]
 Preexec = Optional[Callable[[], Any]]
-Limits = Mapping[int, Union[int, Tuple[int, int]]]  # resource.RLIMIT_...: both limits, or the soft and the hard one
+# resource.RLIMIT_...: both limits, or the soft and the hard one
+Limits = Mapping[int, Union[int, Tuple[int, int]]]
 
 RESTORE = actions.signals_default(
     getattr(signal, name) for name in ("SIGPIPE", "SIGXFZ", "SIGXFSZ") if hasattr(signal, name))
@@ -44,7 +45,8 @@ getpid = os.getpid  # also at the end of the interpreter
 UNKNOWN = 255  # the status of a tree's program, if it is lost; as of asyncio
 MANY_GAPS = 64  # descriptors below the highest of pass_fds that are closed one by one
 ARGUMENTS = {b"action_count": b"actions", b"job.priority": b"priority", b"job_bytes": b"Queue(job_bytes=)",
-             b"pty_columns": b"pty_size", b"pty_rows": b"pty_size"}  # what failures of the library name
+             # what failures of the library name
+             b"pty_columns": b"pty_size", b"pty_rows": b"pty_size"}
 MADE = {"dup2": 2, "open": 1, "openat": 1, "openat2": 1, "dev_null": 1,
         "output_pipe": 1, "input_pipe": 1}  # which argument is the descriptor that it makes
 
@@ -283,14 +285,15 @@ def makes_descriptor(action: Action) -> bool:
 
 
 class Terminal(io.FileIO):
-    """This process's end of a child's terminal, a raw file: read() returns what there is, and b"" when
-    no process has the terminal any more. Closing it hangs the child up."""
+    """This process's end of a child's terminal, a raw file: read() returns what there is, and b""
+    when no process has the terminal any more. Closing it hangs the child up."""
 
     def __init__(self, child: Any) -> None:
         super().__init__(child.pty_fd, "r+")
         self._child = child
 
-    read, readall = io.RawIOBase.read, io.RawIOBase.readall  # type: ignore[assignment]  # by readinto()
+    # by readinto()
+    read, readall = io.RawIOBase.read, io.RawIOBase.readall  # type: ignore[assignment]
 
     def readinto(self, buffer: Any) -> Any:
         try:
@@ -306,7 +309,8 @@ class Terminal(io.FileIO):
 
 
 class Signature:
-    """Of Popen, for help() and the like: made when asked for, as the module inspect is slow to load."""
+    """Of Popen, for help() and the like: made when asked for,
+    as the module inspect is slow to load."""
 
     def __get__(self, _: Any, owner: Any) -> Any:
         import inspect
@@ -463,7 +467,8 @@ class Popen(subprocess.Popen[AnyStr]):
     def _memory(self, is_slow: bool) -> Memory:
         """Popen returns after the exec. To be suspended until then is cheapest, above all where the
         processors are busy: one wake-up instead of two. But an action of the caller's that blocks
-        must be interruptible, and for another user the image is cheaper than a copy of the memory."""
+        must be interruptible, and for another user the image is cheaper than a
+        copy of the memory."""
         if self._extras["memory"] is not None:
             return Memory(self._extras["memory"])
         if not is_standard():
@@ -525,8 +530,8 @@ class Popen(subprocess.Popen[AnyStr]):
     # --- a terminal ---
 
     def communicate(self, input: Any = None, timeout: Optional[float] = None) -> Tuple[Any, Any]:
-        """As subprocess's. A terminal gets the input as if it was typed, and Ctrl-D; what comes from
-        it is the first result."""
+        """As subprocess's. A terminal gets the input as if it was typed, and Ctrl-D; what comes
+        from it is the first result."""
         if self.terminal is None:
             return super().communicate(input, timeout)
         if self.stdin or self.stdout or self.stderr:
@@ -547,8 +552,8 @@ class Popen(subprocess.Popen[AnyStr]):
             return self._output.decode(*coding).replace("\r\n", "\n"), None
         return bytes(self._output), None
 
-    # Two faults of subprocess before 3.14: the rest of the input after a time limit is not written, which
-    # the child waits for, and of an array of larger elements than bytes only a part is.
+    # Two faults of subprocess before 3.14: the rest of the input after a time limit is not written,
+    # which the child waits for, and of an array of larger elements than bytes only a part is.
 
     def _communicate(self, input: Any, *rest: Any) -> Any:
         if input is None and self.stdin and not self.stdin.closed:
@@ -616,7 +621,8 @@ class Popen(subprocess.Popen[AnyStr]):
                     break
                 if is_over(end):
                     raise subprocess.TimeoutExpired(self.args, timeout or 0)
-                # Another thread reaps it, there is no pidfd, or somebody has killed the child's helper.
+                # Another thread reaps it, there is no pidfd,
+                # or somebody has killed the child's helper.
                 time.sleep(POLL_SECONDS)
         finally:
             if fd >= 0:
@@ -655,8 +661,9 @@ class Popen(subprocess.Popen[AnyStr]):
         self._signal(self._child.kill_group if self._child else functools.partial(os.killpg, self.pid), sig)
 
     def kill_tree(self, grace: Optional[float] = None) -> None:
-        """End a child with owner="tree" and all that descends from it: its stop_signal, and after the
-        grace, in seconds, SIGKILL. Does not wait. None: one second. ValueError: the child is no tree."""
+        """End a child with owner="tree" and all that descends from it: its stop_signal, and after
+        the grace, in seconds, SIGKILL. Does not wait. None: one second. ValueError:
+        the child is no tree."""
         refuse("kill_tree()")
         if self._extras["owner"] != Owner.TREE:
             raise ValueError('kill_tree() is for a child with owner="tree"')
@@ -696,7 +703,8 @@ def default_encoding() -> Optional[str]:
 
 
 def closing(kept: List[int], is_marked: bool) -> Iterable[Action]:
-    """The actions of close_fds: all above 2 but these. is_marked: the others are closed at the exec."""
+    """The actions of close_fds: all above 2 but these. is_marked:
+    the others are closed at the exec."""
     if kept and not 0 <= kept[0] <= kept[-1] < 1 << 31:
         raise ValueError("bad value(s) in fds_to_keep")
     above = [fd for fd in kept if fd > 2]

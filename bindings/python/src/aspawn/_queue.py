@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 
 class Result(subprocess.CompletedProcess[Any]):
-    """How a job ended. As subprocess.CompletedProcess it has args, returncode, stdout, stderr (bytes,
-    what was kept, or None) and check_returncode(); returncode is None if no program ran. And
+    """How a job ended. As subprocess.CompletedProcess it has args, returncode, stdout, stderr
+    (bytes, what was kept, or None) and check_returncode(); returncode is None if
+    no program ran. And
 
     outcome       "ran", "not started", "timed out", "out of memory", "cancelled" or "lost"
     text          the outcome for people: "exit 3", "timed out, killed by SIGTERM"
@@ -44,9 +45,10 @@ class Result(subprocess.CompletedProcess[Any]):
     submitted, started, executed, ended   seconds of time.monotonic(); None: it has not come to that
     usage         as of resource.getrusage(); ru_maxrss is at least the peak of this process
     memory_peak   of actions.new_cgroup(): most bytes that it had at a time; None: not known
-    stdout_cut, stderr_cut   True if another process still held it after the grace, so that more may follow
-    survivors     how many of a tree could not be ended; 1 for another program that may not be killed, such as
-                  sudo, which runs on as pid
+    stdout_cut, stderr_cut   True if another process still held it after the grace, so that more
+                  may follow
+    survivors     how many of a tree could not be ended; 1 for another program that may not be
+                  killed, such as sudo, which runs on as pid
     """
     failure: Optional[Failure] = None
 
@@ -71,7 +73,8 @@ class Result(subprocess.CompletedProcess[Any]):
     def usage(self) -> resource.struct_rusage:
         import resource
 
-        # Made when asked for: CPython 3.11 reports an error if one is left to the end of the interpreter.
+        # Made when asked for: CPython 3.11 reports an error if one is left to the end of the
+        # interpreter.
         words = array("q" if len(self._usage) == 18 * 8 else "i", self._usage)
         return resource.struct_rusage((words[0] + words[1] / 1e6, words[2] + words[3] / 1e6, *words[4:]))
 
@@ -206,15 +209,15 @@ class Jobs(Generic[FutureType]):
         the rest is dropped. timeout: seconds from the start to stop_signal, SIGTERM if it is not
         given, which goes to the job's process group or tree, and grace: from there to SIGKILL, one
         second if it is not given.
-        key and key_limit: of the jobs with the same key, a number, at most key_limit run at the same
-        time. priority: from 0 to 7; of the jobs that the library has, those with the highest start
-        first.
+        key and key_limit: of the jobs with the same key, a number, at most key_limit run at the
+        same time. priority: from 0 to 7; of the jobs that the library has, those with the highest
+        start first.
 
-        The future's exception is the OSError of a program that was not started, whose `failure` says
-        why, OSError (ENOMEM) if the OOM killer has ended the program in the group of its new_cgroup(),
-        subprocess.TimeoutExpired, concurrent.futures.BrokenExecutor if the library's process was
-        killed, and with check=True subprocess.CalledProcessError. The `result` of each is the Result.
-        To cancel the future cancels the job.
+        The future's exception is the OSError of a program that was not started, whose `failure`
+        says why, OSError (ENOMEM) if the OOM killer has ended the program in the group of its
+        new_cgroup(), subprocess.TimeoutExpired, concurrent.futures.BrokenExecutor if the library's
+        process was killed, and with check=True subprocess.CalledProcessError. The `result` of each
+        is the Result. To cancel the future cancels the job.
         """
         if stdout not in (PIPE, DEVNULL) or stderr not in (PIPE, DEVNULL, STDOUT):
             raise ValueError("stdout and stderr are PIPE or DEVNULL, or stderr is STDOUT")
@@ -345,8 +348,8 @@ class Queue(Jobs[Future], concurrent.futures.Executor):  # type: ignore[misc]
                 print(future.result().stdout)
 
     The commands are started by a process of the library, not by this one: no SIGCHLD, nothing for
-    os.wait(), no descriptor of this process in them, and no fork(). A thread takes the results while
-    there are jobs.
+    os.wait(), no descriptor of this process in them, and no fork(). A thread takes the results
+    while there are jobs.
 
     running    jobs that run at the same time
     jobs       jobs that the library holds, up to 32768; more wait here

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The extension, or why it is not there: on other systems, and where it lacks something, children are started by
-subprocess itself."""
+"""The extension, or why it is not there: on other systems, and where it lacks something, children
+are started by subprocess itself."""
 import importlib
 import os
 import platform
@@ -13,7 +13,8 @@ problem = ""
 
 
 def kernel_is_old() -> bool:
-    """True if a machine of 32 bits has no calls with 64 bits of time, by which the library waits."""
+    """True if a machine of 32 bits has no calls with 64 bits of time,
+    by which the library waits."""
     release = re.match(r"(\d+)\.(\d+)", os.uname().release)
     return sys.maxsize < 1 << 32 and release is not None and (int(release[1]), int(release[2])) < (5, 1)
 

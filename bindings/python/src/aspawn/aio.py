@@ -202,7 +202,8 @@ class Queue(Jobs["asyncio.Future[Result]"]):
     def __init__(self, running: int = 16, *, jobs: int = 256, job_bytes: int = 1 << 17, delay: float = 0.0) -> None:
         self._loop = asyncio.get_running_loop()
         super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay)
-        self._empty: Optional[asyncio.Future[None]] = None  # while there are jobs: a future of their end
+        # while there are jobs: a future of their end
+        self._empty: Optional[asyncio.Future[None]] = None
 
     async def join(self) -> None:
         """Wait until there is no job, also none that has been cancelled and has not ended."""

@@ -16,9 +16,9 @@
 /*
  * Clobbered SVE state. No macro shows if a function has SVE by an attribute, so all that costs
  * nothing is always listed: clang ignores registers that a function's target lacks. Clang has no
- * name for ffr, but moves no asm with "memory" past instructions that read ffr. Gcc takes z8 for d8,
- * which a function without SVE would save: so for gcc the vectors are listed only if the whole unit
- * has SVE, and other units define PSYS_NO_INLINE_CALLS (base.h).
+ * name for ffr, but moves no asm with "memory" past instructions that read ffr. Gcc takes z8 for
+ * d8, which a function without SVE would save: so for gcc the vectors are listed only if the whole
+ * unit has SVE, and other units define PSYS_NO_INLINE_CALLS (base.h).
  */
 #define PSYS_PREDICATES                                                                         \
 	"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", \
