@@ -13,6 +13,7 @@ import select
 import signal
 import subprocess  # noqa: F401
 import sys
+import tempfile  # noqa: F401
 from unittest import mock
 
 MODULES = ("_posixsubprocess", "fcntl", "resource")
