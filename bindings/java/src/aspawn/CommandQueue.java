@@ -20,7 +20,7 @@ import java.util.concurrent.Executor;
  * the queue was made, and ends with {@link #close}.
  */
 public final class CommandQueue implements AutoCloseable, Poller.Watcher {
-    private static final int NUMBERS = 13, ARRAYS = 3, MOST = 16;
+    private static final int NUMBERS = 16, ARRAYS = 3, MOST = 16;
 
     private static final class Submitted {
         final Job job;
@@ -170,7 +170,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
                     : outcome == Interface.OUTCOME_OUT_OF_MEMORY ? Result.Outcome.OUT_OF_MEMORY
                     : outcome == Interface.OUTCOME_LOST ? Result.Outcome.LOST : Result.Outcome.RAN;
             complete(submitted, new Result(how, (int) numbers[at + 2], bytes[from], bytes[from + 1], numbers[at + 7], numbers[at + 8],
-                    (int) numbers[at + 10], (int) numbers[at + 11], numbers[at + 12],
+                    (int) numbers[at + 10], (int) numbers[at + 11], numbers[at + 12], numbers[at + 13], numbers[at + 14], numbers[at + 15],
                     Duration.ofNanos(numbers[at + 5]), Duration.ofNanos(numbers[at + 6])), null);
         }
         jobs.remove(mine);

@@ -3,6 +3,7 @@ package aspawn;
 
 import java.nio.charset.Charset;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 
 /** How a {@link Job} has ended whose program was executed. */
 public final class Result {
@@ -21,12 +22,12 @@ public final class Result {
     private final Outcome outcome;
     private final int status;
     private final byte[] output, error;
-    private final long outputTotal, errorTotal, memoryPeak;
+    private final long outputTotal, errorTotal, memoryPeak, userMicros, systemMicros, maxResident;
     private final int cut, survivors;
     private final Duration waited, ran;
 
     Result(Outcome outcome, int status, byte[] output, byte[] error, long outputTotal, long errorTotal, int cut, int survivors,
-            long memoryPeak, Duration waited, Duration ran) {
+            long memoryPeak, long userMicros, long systemMicros, long maxResident, Duration waited, Duration ran) {
         this.outcome = outcome;
         this.status = status;
         this.output = output == null ? new byte[0] : output;
@@ -36,6 +37,9 @@ public final class Result {
         this.cut = cut;
         this.survivors = survivors;
         this.memoryPeak = memoryPeak;
+        this.userMicros = userMicros;
+        this.systemMicros = systemMicros;
+        this.maxResident = maxResident;
         this.waited = waited;
         this.ran = ran;
     }
@@ -73,6 +77,15 @@ public final class Result {
 
     /** The most bytes of memory that the group of {@link Action#newCgroup} had at a time; 0: not known. */
     public long memoryPeak() { return memoryPeak; }
+
+    /** Processor time in the program, and in its children that it waited for. */
+    public Duration userTime() { return Duration.of(userMicros, ChronoUnit.MICROS); }
+
+    /** Processor time of the same in the kernel. */
+    public Duration systemTime() { return Duration.of(systemMicros, ChronoUnit.MICROS); }
+
+    /** The most memory of one of them that was resident, in KiB. */
+    public long maxResident() { return maxResident; }
 
     /** The output, as text of the default character set. */
     @Override public String toString() { return new String(output, Charset.defaultCharset()); }

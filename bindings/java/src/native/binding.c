@@ -399,7 +399,7 @@ static bool set_bytes(JNIEnv *env, jobjectArray array, int at, const void *bytes
 /* Takes results until the arrays, of aspawn.CommandQueue, are full: so many numbers and arrays of bytes each. */
 NATIVE(jint, queueTake, jlong queue, jlongArray numbers, jobjectArray bytes)
 {
-	enum { MOST = 16, NUMBERS = 13, ARRAYS = 3 };
+	enum { MOST = 16, NUMBERS = 16, ARRAYS = 3 };
 	const struct aspawn_result *results[MOST];
 	const int count = aspawn_queue_wait(QUEUE, results, MOST, 0);
 
@@ -426,6 +426,9 @@ NATIVE(jint, queueTake, jlong queue, jlongArray numbers, jobjectArray bytes)
 			of->cut,
 			of->survivors,
 			(jlong)of->memory_peak,
+			of->usage.ru_utime.tv_sec * 1000000 + of->usage.ru_utime.tv_usec,
+			of->usage.ru_stime.tv_sec * 1000000 + of->usage.ru_stime.tv_usec,
+			of->usage.ru_maxrss,
 		};
 
 		(*env)->SetLongArrayRegion(env, numbers, i * NUMBERS, NUMBERS, values);

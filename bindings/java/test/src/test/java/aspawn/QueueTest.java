@@ -55,6 +55,16 @@ class QueueTest {
     }
 
     @Test
+    void resultsTellWhatWasUsed() throws Exception {
+        try (CommandQueue queue = new CommandQueue(1)) {
+            Result result = queue.submit(sh("while test $(awk '{ print $14 }' /proc/$$/stat) -lt 5; do i=$((i + 1)); done")).get();
+            assertTrue(result.userTime().toMillis() >= 20 && result.userTime().getSeconds() < 100, result.userTime().toString());
+            assertTrue(!result.systemTime().isZero() && result.systemTime().getSeconds() < 100, result.systemTime().toString());
+            assertTrue(result.maxResident() > 100 && result.maxResident() < 1 << 24, "" + result.maxResident());
+        }
+    }
+
+    @Test
     void anExecutorCompletesItsFutures() throws Exception {
         ExecutorService executor = Executors.newSingleThreadExecutor(task -> new Thread(task, "own"));
         CompletableFuture<String> name;
