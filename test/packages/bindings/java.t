@@ -94,32 +94,77 @@ begins_with_commands_that_work()
 		(cd "$scratch/user" && grep -v 'apt-get\|^make' "../commands" | timeout 100 sh -e) | grep -x 'exit 3'
 }
 
-elsewhere()
+# README's other programs, each within a main of its own.
+readme_jobs_run()
 {
-	cat >"$scratch/Elsewhere.java" <<-'END'
-		public class Elsewhere {
-			public static void main(String[] arguments) throws Exception {
-				aspawn.Command command = new aspawn.Command("echo", "by ProcessBuilder");
-				try {
-					command.start();
-				} catch (UnsupportedOperationException e) {
-					System.out.println(e.getMessage());
-				}
-				System.out.print(new String(command.builder().start().getInputStream().readAllBytes()));
-			}
-		}
-	END
-	javac -cp "$jar" -d "$scratch" "$scratch/Elsewhere.java" && java -Dos.arch=vax -cp "$jar:$scratch" Elsewhere >"$scratch/output" && cat "$scratch/output" &&
-		grep 'aspawn is for Linux on x86_64 and aarch64, not for Linux on vax. Command.builder() is' "$scratch/output" && grep -x 'by ProcessBuilder' "$scratch/output"
+	mkdir "$scratch/jobs" && awk -v to="$scratch/jobs" '
+		/^```java$/ { if (blocks++) { file = to "/Job" blocks ".java"
+			print "import static aspawn.Constants.*;import aspawn.*;import java.time.Duration;import java.util.*;" >file
+			print "import java.util.concurrent.*;class Job" blocks " { public static void main(String[] a) throws Exception {" >file }; next }
+		/^```$/ { if (file) print "} }" >file; file = ""; next }
+		file { print >file }' "$source/README.md" &&
+		javac --release 11 -Xlint:all -Werror -cp "$jar" -d "$scratch/jobs" "$scratch"/jobs/*.java || return
+	for job in "$scratch"/jobs/Job*.java; do
+		job=${job##*/}
+		timeout 60 java -cp "$jar:$scratch/jobs" "${job%.java}" || return
+	done >"$scratch/output"
+	cat "$scratch/output"
+	test "$(grep -cx 'TIMED_OUT: made\|198\|ended by signal 15\|/usr' "$scratch/output")" = 4
+}
+
+# An older kernel: what is executed has no pidfd_open(2).
+cat >"$scratch/old.c" <<'END'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+int main(int count, char **arguments)
+{
+	struct sock_filter filter[] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 434, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 38), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	struct sock_fprog program = { 4, filter };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	return count > 1 ? execvp(arguments[1], arguments + 1) : 1;
+}
+END
+
+# A program for each system, as on a Mac, on another machine, and without the shared objects. Its argument is why.
+is_processbuilder() # PROBLEM, OPTION...
+{
+	problem=$1
+	shift
+	$as java "$@" Elsewhere "$problem" >"$scratch/output" 2>&1 && cat "$scratch/output" && grep -x '24 checks' "$scratch/output"
+}
+
+compiles_and_is_processbuilder()
+{
+	gcc -o "$scratch/old" "$scratch/old.c" &&
+		is_processbuilder 'on Linux 5.3 or newer only, this kernel has no pidfds: error=38' -cp "$jar:$scratch"
+}
+
+# What the library says of itself.
+cat >"$scratch/Problem.java" <<'END'
+public class Problem {
+	public static void main(String[] arguments) throws Exception {
+		System.out.println(aspawn.Command.supported() + " " + aspawn.Command.problem());
+		System.out.print(new String(new aspawn.Command("echo", "started").start().getInputStream().readAllBytes()));
+	}
+}
+END
+compiles_programs_of_users()
+{
+	javac --release 11 -Xlint:all -Werror -cp "$jar" -d "$scratch" "$source/test/Elsewhere.java" "$scratch/Problem.java" &&
+		mkdir "$scratch/plain" && (cd "$scratch/plain" && unzip -q "$jar" && rm -r aspawn/x86_64 aspawn/aarch64)
 }
 
 # The jar's own is not there.
 is_loaded_from_the_path()
 {
-	mkdir "$scratch/path" "$scratch/plain" && cp "$built/classes/aspawn/$(uname -m)/"*.so "$scratch/path" &&
-		(cd "$scratch/plain" && unzip -q "$jar" && rm -r aspawn/x86_64 aspawn/aarch64) &&
-		java -cp "$scratch/plain:$scratch" Elsewhere | grep 'cannot load' &&
-		java -Djava.library.path="$scratch/path" -cp "$scratch/plain:$scratch" Elsewhere | grep -v cannot
+	mkdir "$scratch/path" && cp "$built/classes/aspawn/$(uname -m)/"*.so "$scratch/path" &&
+		java -Djava.library.path="$scratch/path" -cp "$scratch/plain:$scratch" Problem | grep 'true null'
 }
 
 # The umask is 0. The library comes by a FIFO, and Java waits for the rest of it when
@@ -129,23 +174,23 @@ others_cannot_write_the_library()
 	mkdir "$scratch/fifo" "$scratch/open" && (cd "$scratch/fifo" && unzip -q "$jar") || return
 	fifo=$scratch/fifo/aspawn/$(uname -m)/libaspawn-java-$version.so
 	mv "$fifo" "$scratch/library" && mkfifo "$fifo" || return
-	(umask 0 && exec timeout 60 java -Djava.io.tmpdir="$scratch/open" -cp "$scratch/fifo:$scratch" Elsewhere >"$scratch/output" 2>&1) &
+	(umask 0 && exec timeout 60 java -Djava.io.tmpdir="$scratch/open" -cp "$scratch/fifo:$scratch" Problem >"$scratch/output" 2>&1) &
 	timeout 60 sh -c '
 		head -c 50000 "$1"
 		until test -n "$(find "$2" -name "*.so" -size +0)"; do sleep 0.01; done
 		find "$2" -mindepth 1 -maxdepth 1 -perm /077 >"$3"
 		tail -c +50001 "$1"' sh "$scratch/library" "$scratch/open" "$scratch/others" >"$fifo" && wait $! || return
 	cat "$scratch/others" "$scratch/output"
-	test ! -s "$scratch/others" && ! grep cannot "$scratch/output" && test -z "$(ls "$scratch/open")"
+	test ! -s "$scratch/others" && grep 'true null' "$scratch/output" && test -z "$(ls "$scratch/open")"
 }
 
 # Java, whose directory of temporary files is a file system with these options.
 java_with_temporary_files()
 {
 	mkdir -p "$scratch/mounted" && unshare --map-root-user --mount sh -c '
-		mount -t tmpfs -o "$1" none "$2" && exec java -Djava.io.tmpdir="$2" -cp "$3" Elsewhere' sh "$1" "$scratch/mounted" "$jar:$scratch"
+		mount -t tmpfs -o "$1" none "$2" && exec java -Djava.io.tmpdir="$2" -cp "$3" Problem' sh "$1" "$scratch/mounted" "$jar:$scratch"
 }
-is_loaded_from_elsewhere() { java_with_temporary_files "$1" >"$scratch/output" && cat "$scratch/output" && ! grep cannot "$scratch/output"; }
+is_loaded_from_elsewhere() { java_with_temporary_files "$1" >"$scratch/output" && cat "$scratch/output" && grep 'true null' "$scratch/output"; }
 
 tests_pass()
 {
@@ -189,7 +234,17 @@ else
 	skip "a program of aarch64 loads it" "no compiler or no emulator"
 fi
 check "README begins with commands that work" begins_with_commands_that_work
-check "elsewhere it says so, and has a ProcessBuilder" elsewhere
+check "README's other programs run, without a warning" readme_jobs_run
+check "programs of users compile without a warning" compiles_programs_of_users
+as=
+check "on a Mac it is ProcessBuilder, and refuses the rest" \
+	is_processbuilder 'on Linux only, this is Mac OS X' -Dos.name='Mac OS X' -cp "$jar:$scratch"
+check "on another machine it is ProcessBuilder, and refuses the rest" \
+	is_processbuilder 'on x86_64 and aarch64 only, this is vax' -Dos.arch=vax -cp "$jar:$scratch"
+check "without its library it is ProcessBuilder, and refuses the rest" \
+	is_processbuilder 'neither java.library.path nor the jar has its library' -cp "$scratch/plain:$scratch"
+as=$scratch/old
+check "with an older kernel it is ProcessBuilder, and refuses the rest" compiles_and_is_processbuilder
 check "it is loaded from java.library.path" is_loaded_from_the_path
 check "others cannot write the library while it is loaded" others_cannot_write_the_library
 if unshare --map-root-user --mount mount -t tmpfs none /mnt 2>/dev/null; then

@@ -13,9 +13,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
- * A program and how to start it: a {@link ProcessBuilder} whose {@link #start} does not wait for the program.
+ * A program and how to start it: a {@link ProcessBuilder} whose {@link #start} does not wait for the program. Where
+ * {@link #supported} is false {@link #start} is that of ProcessBuilder, and refuses what ProcessBuilder has not.
  * What both have works as there: defaults, exceptions, environment, redirects. As there, threads must not change a
  * command while another one uses it.
  */
@@ -80,7 +82,10 @@ public final class Command {
         hasEnvironment = true;
     }
 
-    /** Why no command can be started, here or at this time; null: commands can be started. */
+    /** False on other systems than Linux, and where the library cannot work or be loaded: {@link #problem} says why. */
+    public static boolean supported() { return problem() == null; }
+
+    /** Why the library does not start commands, here or at this time; null: it does. */
     public static String problem() { return Native.problem(); }
 
     // --- as of ProcessBuilder
@@ -192,10 +197,29 @@ public final class Command {
      * was not found: then the thread waits for the child to execute it, and a failure is an exception.
      * @throws StartException the program was not executed
      * @throws IllegalArgumentException an action or another member of the command is not valid
-     * @throws UnsupportedOperationException commands can never be started here, as {@link #problem} says
+     * @throws UnsupportedOperationException something was asked for that ProcessBuilder has not, and {@link #supported} is
+     *     false
      */
     public Child start() throws IOException {
-        return start(-1, false);
+        permit();
+        return isSupported() ? start(-1, false) : new PlainChild(plain().start());
+    }
+
+    private boolean isSupported() throws IOException {
+        try {
+            return Native.isSupported();
+        } catch (IOException e) {
+            throw new IOException(description() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The builder, where the library does not work, if it has what was asked for. */
+    private ProcessBuilder plain() {
+        String lacking = owner != Owner.CALLER ? "owner " + owner : memory != Memory.SHARED ? "memory " + memory
+                : diesWithCaller ? "diesWithCaller()" : stopSignal != 0 ? "stopSignal()" : controlGroup != null ? "controlGroup()"
+                : user != null ? "user()" : actions.isEmpty() ? null : "action(), limit() and terminal()";
+        if (lacking != null) throw Native.unsupported(lacking);
+        return builder;
     }
 
     /** Starts commands of which each reads what the one before writes, as {@link ProcessBuilder#startPipeline}. */
@@ -208,11 +232,17 @@ public final class Command {
             if (i < count - 1 && command.redirectOutput() != Redirect.PIPE)
                 throw new IllegalArgumentException("builder redirectOutput() must be PIPE except for the last builder: " + command.redirectOutput());
         }
+        if (count > 0 && !commands.get(0).isSupported()) {
+            List<ProcessBuilder> builders = new ArrayList<>();
+            for (Command command : commands) builders.add(command.plain());
+            return ProcessBuilder.startPipeline(builders).stream().map(PlainChild::new).collect(Collectors.toList());
+        }
         List<Child> children = new ArrayList<>();
         int input = -1;
         try {
             for (int i = 0; i < count; i++) {
-                Child child = commands.get(i).start(input, i < count - 1);
+                commands.get(i).permit();
+                NativeChild child = commands.get(i).start(input, i < count - 1);
                 children.add(child);
                 if (input >= 0) Native.close(input);
                 input = i < count - 1 ? child.passedOutput() : -1;
@@ -227,18 +257,17 @@ public final class Command {
         return children;
     }
 
-    private Child start(int input, boolean passesOutput) throws IOException {
+    private NativeChild start(int input, boolean passesOutput) throws IOException {
         List<String> command = List.copyOf(builder.command());
         check(command);
         if (directory() != null) check(List.of(directory().getPath()));
-        permit();
         List<Closeable> files = new ArrayList<>(0);
         try {
             int[] streams = {input, 0, 0};
             List<Action> all = prepare(streams, files);
             List<Long> pipes = new ArrayList<>();
             try (Request request = Request.of(to -> write(to, command, streams, all, pipes))) {
-                return Child.start(request, description(), owner == Owner.TREE, actions, pipes, streams, passesOutput);
+                return NativeChild.start(request, description(), owner == Owner.TREE, actions, pipes, streams, passesOutput);
             }
         } finally {
             for (Closeable file : files) file.close();
@@ -248,7 +277,6 @@ public final class Command {
     /** Opens what the child needs, in ProcessBuilder's order: also a file for errors that go elsewhere. */
     private List<Action> prepare(int[] streams, List<Closeable> files) throws IOException {
         try {
-            Native.check();
             if (streams[0] < 0) streams[0] = stream(redirectInput(), files);
             streams[1] = stream(redirectOutput(), files);
             streams[2] = stream(redirectError(), files);
@@ -293,7 +321,7 @@ public final class Command {
     }
 
     String description() {
-        return "Cannot run program \"" + command().get(0) + '"' + (directory() == null ? "" : " (in directory \"" + directory() + "\")")
+        return "Cannot run program \"" + (command().isEmpty() ? "" : command().get(0)) + '"' + (directory() == null ? "" : " (in directory \"" + directory() + "\")")
                 + (controlGroup == null ? "" : " (in control group \"" + controlGroup + "\")");
     }
 

@@ -44,7 +44,10 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     private long queue; // 0: closed
     private long cookie;
 
-    /** At most so many jobs run at once; 0: 16. */
+    /**
+     * At most so many jobs run at once; 0: 16.
+     * @throws UnsupportedOperationException {@link Command#supported} is false
+     */
     public CommandQueue(int running) throws IOException {
         this(0, running, 0);
     }
@@ -61,7 +64,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     /** @param executor completes the futures, as the common pool does otherwise; what it does not take, the queue's thread */
     public CommandQueue(int places, int running, int jobBytes, Executor executor) throws IOException {
         this.executor = Objects.requireNonNull(executor);
-        Native.check();
+        if (!Native.isSupported()) throw Native.unsupported("CommandQueue");
         if (places < 0 || running < 0 || jobBytes < 0) throw new IllegalArgumentException("aspawn: a negative number");
         queue = Native.queueCreate(places, running, jobBytes);
         if (queue == -Native.EINVAL) throw new IllegalArgumentException("aspawn: too large a number");

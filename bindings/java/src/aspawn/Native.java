@@ -37,38 +37,38 @@ final class Native {
     private Native() {}
 
     /**
-     * Makes the functions usable.
+     * Makes the functions usable, if they can ever be.
      * @throws IOException they are not usable now: the next call tries again
-     * @throws UnsupportedOperationException they never will be
      */
-    static void check() throws IOException {
-        if (isReady) return;
+    static boolean isSupported() throws IOException {
+        if (isReady) return true;
         synchronized (Native.class) {
             if (problem == null && !isReady) problem = load();
-            if (problem != null)
-                throw new UnsupportedOperationException(problem + ". Command.builder() is the ProcessBuilder of this command");
+            return problem == null;
         }
     }
 
     static String problem() {
         try {
-            check();
-            return null;
-        } catch (IOException | UnsupportedOperationException e) {
-            return problem == null ? e.getMessage() : problem;
+            return isSupported() ? null : problem;
+        } catch (IOException e) {
+            return e.getMessage();
         }
     }
+
+    /** After isSupported() has returned false. */
+    static UnsupportedOperationException unsupported(String what) { return new UnsupportedOperationException("aspawn: " + what + ": " + problem); }
 
     /** Returns the problem that cannot change, or null. */
     private static String load() throws IOException {
         String system = System.getProperty("os.name");
         String machine = System.getProperty("os.arch").equals("amd64") ? "x86_64" : System.getProperty("os.arch");
-        if (!system.equals("Linux") || !machine.equals("x86_64") && !machine.equals("aarch64"))
-            return "aspawn is for Linux on x86_64 and aarch64, not for " + system + " on " + machine;
-        if (!isLoaded && !loadLibrary(machine)) return "aspawn cannot load its library: neither java.library.path nor the jar has it";
+        if (!system.equals("Linux")) return "on Linux only, this is " + system;
+        if (!machine.equals("x86_64") && !machine.equals("aarch64")) return "on x86_64 and aarch64 only, this is " + machine;
+        if (!isLoaded && !loadLibrary(machine)) return "neither java.library.path nor the jar has its library";
         isLoaded = true;
         int error = -open();
-        if (error == ENOSYS || error == EPERM) return "aspawn needs pidfds, of Linux 5.3 or later: error " + error;
+        if (error == ENOSYS || error == EPERM) return "on Linux 5.3 or newer only, this kernel has no pidfds: error=" + error;
         if (error > 0) throw new IOException("aspawn: no epoll descriptor: error=" + error);
         if (cleaner == null) cleaner = Cleaner.create();
         environment = System.getenv();

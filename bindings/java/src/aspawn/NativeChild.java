@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+package aspawn;
+
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Where the library works. */
+final class NativeChild extends Child implements Poller.Watcher {
+    private static final int GRACE_NONE = -1, STREAMS = 3;
+
+    /** struct aspawn_child; one thread at a time uses it: its monitor. */
+    private final byte[] handle = new byte[128];
+    private final Long number = Poller.number();
+    private final String description;
+    private final boolean isTree;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private CompletableFuture<Process> exit; // by the monitor of ended; null: nobody has asked
+    private final List<Action> actions;
+    private final Pipe[] pipes; // of the streams, then of the actions; null: there is no pipe
+    private final OutputStream input;
+    private final InputStream output, error;
+    private int passedOutput = -1; // for another program to read from
+    private volatile long pid; // 0: a helper has to be asked
+    private volatile int status = -1;
+    private StartException failure;
+    private ProcessHandle processHandle;
+
+    /** With all that needs memory, for want of which no child that has begun must get lost. */
+    private NativeChild(String description, boolean isTree, List<Action> actions, int[] streams, boolean passesOutput) {
+        this.description = description;
+        this.isTree = isTree;
+        this.actions = List.copyOf(actions);
+        pipes = new Pipe[STREAMS + actions.size()];
+        for (int i = 0; i < STREAMS; i++)
+            if (streams[i] == Interface.STREAM_PIPE && !(i == 1 && passesOutput)) pipes[i] = new Pipe(i == 0);
+        for (int i = 0; i < actions.size(); i++) pipes[STREAMS + i] = actions.get(i).pipe();
+        input = pipes[0] == null ? (OutputStream) new Pipe(true).stream : new BufferedOutputStream((OutputStream) pipes[0].stream);
+        output = buffered(pipes[1]);
+        error = buffered(pipes[2]);
+    }
+
+    /** Without a pipe: as that of ProcessBuilder, which nothing closes. */
+    private static InputStream buffered(Pipe pipe) {
+        return pipe == null ? new ByteArrayInputStream(new byte[0]) : new BufferedInputStream((InputStream) pipe.stream);
+    }
+
+    static NativeChild start(Request request, String description, boolean isTree, List<Action> actions, List<Long> addresses,
+            int[] streams, boolean passesOutput) throws IOException {
+        NativeChild child = new NativeChild(description, isTree, actions, streams, passesOutput);
+        int result = Native.start(request.address(), child.handle);
+        if (result < 0) throw StartException.of(description, result, request);
+        try {
+            child.open(request, addresses, passesOutput);
+            if (result > 0) child.awaitExec(request);
+            Poller.watch(request.descriptor(3), Native.IN, child.number, child);
+        } catch (Throwable e) {
+            for (Pipe pipe : child.pipes)
+                if (pipe != null) pipe.close();
+            if (passesOutput) Native.close(child.passedOutput);
+            if (!(e instanceof StartException)) Native.kill(child.handle, Constants.SIGKILL);
+            Native.end(child.handle, true);
+            throw e;
+        }
+        return child;
+    }
+
+    private void open(Request request, List<Long> addresses, boolean passesOutput) {
+        pid = request.get(Request.PID);
+        if (passesOutput) passedOutput = request.descriptor(1);
+        for (int i = 0; i < pipes.length; i++) {
+            if (pipes[i] == null) continue;
+            int fd = i < STREAMS ? request.descriptor(i) : request.integer(addresses.get(i - STREAMS));
+            if (i >= STREAMS) Native.setBlocking(fd, false);
+            pipes[i].open(fd);
+        }
+    }
+
+    /** Waits until the program was executed, as the poller says. */
+    private void awaitExec(Request request) throws IOException {
+        Long waiting = Poller.number(); // an event that comes late must not be taken for the child's
+        try {
+            int result;
+            while ((result = Native.waitStarted(handle, request.address())) == -Native.ETIMEDOUT) {
+                CompletableFuture<Void> changed = new CompletableFuture<>();
+                // A process that another thread forks may hold the first, the child's end is the second.
+                Poller.watch(request.descriptor(4), Native.IN, waiting, () -> changed.complete(null));
+                Poller.watch(request.descriptor(3), Native.IN, waiting, () -> changed.complete(null));
+                changed.join(); // interrupts stay
+            }
+            if (result == -Native.ECANCELED) throw new StartException(description, request);
+        } finally {
+            Poller.forget(waiting);
+        }
+    }
+
+    // --- the end
+
+    @Override
+    public void ready() {
+        if (isAlive()) {
+            synchronized (handle) {
+                if (pid == 0) pid = Math.max(Native.pid(handle), 0);
+                int result = Native.end(handle, false);
+                if (result == -Native.ETIMEDOUT) { // somebody has killed the helper
+                    Poller.retry(this);
+                    return;
+                }
+                status = Math.max(result, -1);
+            }
+            ended.countDown(); // before all that needs memory
+        }
+        CompletableFuture<Process> completed;
+        synchronized (ended) {
+            completed = exit;
+        }
+        if (completed != null) Poller.execute(Poller.EXECUTOR, () -> completed.complete(this));
+        for (Pipe pipe : pipes)
+            if (pipe != null) pipe.programEnded();
+    }
+
+    /** -1: not known, as another wait of this process has it. */
+    private int exitCode() {
+        return status < 0 ? -1 : (status & 0x7f) != 0 ? 0x80 + (status & 0x7f) : status >> 8 & 0xff;
+    }
+
+    @Override
+    public int exitValue() {
+        if (isAlive()) throw new IllegalThreadStateException("process hasn't exited");
+        return exitCode();
+    }
+
+    @Override public int signal() { return !isAlive() && status >= 0 ? status & 0x7f : 0; }
+
+    @Override
+    public StartException failure() {
+        if (isAlive() || exitCode() != 127) return null;
+        synchronized (handle) {
+            if (failure != null) return failure;
+            try (Request request = Request.of(to -> { })) {
+                if (Native.waitStarted(handle, request.address()) == -Native.ECANCELED) failure = new StartException(description, request);
+            }
+            return failure;
+        }
+    }
+
+    @Override
+    public int waitFor() throws InterruptedException {
+        if (isAlive()) ended.await();
+        return exitCode();
+    }
+
+    @Override
+    public boolean waitFor(long timeout, TimeUnit unit) throws InterruptedException {
+        Objects.requireNonNull(unit);
+        return !isAlive() || timeout > 0 && ended.await(timeout, unit);
+    }
+
+    @Override public boolean isAlive() { return ended.getCount() > 0; }
+
+    @Override
+    public CompletableFuture<Process> onExit() {
+        synchronized (ended) {
+            if (exit == null) exit = new CompletableFuture<>();
+            if (!isAlive()) exit.complete(this);
+            return exit.copy();
+        }
+    }
+
+    // --- streams
+
+    @Override public OutputStream getOutputStream() { return input; }
+    @Override public InputStream getInputStream() { return output; }
+    @Override public InputStream getErrorStream() { return error; }
+
+    @Override public InputStream getInputStream(Action pipe) { return end(pipe, InputStream.class); }
+    @Override public OutputStream getOutputStream(Action pipe) { return end(pipe, OutputStream.class); }
+
+    private <T> T end(Action pipe, Class<T> type) {
+        int index = actions.indexOf(pipe);
+        Pipe found = index < 0 ? null : pipes[STREAMS + index];
+        if (found == null || !type.isInstance(found.stream)) throw new IllegalArgumentException("aspawn: no such pipe of this child");
+        return type.cast(found.stream);
+    }
+
+    /** What another program reads, which closes it. */
+    int passedOutput() {
+        Native.setBlocking(passedOutput, true);
+        return passedOutput;
+    }
+
+    /** What was not flushed to the program is lost; what was read of it too, as with ProcessBuilder. */
+    private void closeStreams() {
+        if (pipes[0] != null) pipes[0].close();
+        try {
+            output.close();
+            error.close();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    // --- signals
+
+    private boolean signal(int signal, boolean toGroup) {
+        int result;
+        synchronized (handle) {
+            if (status >= 0) return false;
+            result = toGroup ? Native.killGroup(handle, signal) : Native.kill(handle, signal);
+        }
+        if (result == -Native.EINVAL) throw new IllegalArgumentException("aspawn: " + signal + " is not a signal");
+        return result == 0;
+    }
+
+    @Override public boolean kill(int signal) { return signal(signal, false); }
+    @Override public boolean killGroup(int signal) { return signal(signal, true); }
+
+    @Override
+    public boolean killTree(Duration grace) {
+        if (!isTree) throw new IllegalStateException("aspawn: the child is no tree");
+        long milliseconds = Job.milliseconds(grace);
+        synchronized (handle) {
+            return Native.killTree(handle, milliseconds > 0 ? milliseconds : GRACE_NONE) == 0;
+        }
+    }
+
+    @Override public void destroy() { destroy(Constants.SIGTERM, Duration.ofSeconds(1)); }
+    @Override public Process destroyForcibly() { return destroy(Constants.SIGKILL, Duration.ZERO); }
+
+    private Process destroy(int signal, Duration grace) {
+        if (!isTree) kill(signal);
+        else killTree(grace);
+        closeStreams();
+        return this;
+    }
+
+    @Override public boolean supportsNormalTermination() { return true; }
+
+    // --- its number
+
+    @Override
+    public long pid() {
+        if (pid == 0) {
+            synchronized (handle) {
+                int result;
+                do
+                    result = Native.pid(handle);
+                while (result == -Native.EAGAIN);
+                pid = Math.max(result, 0);
+            }
+        }
+        return pid;
+    }
+
+    @Override
+    public ProcessHandle toHandle() {
+        long known = pid();
+        synchronized (handle) {
+            if (processHandle == null && isAlive()) processHandle = ProcessHandle.of(known).orElse(null);
+            if (processHandle == null) processHandle = new EndedHandle(known);
+            return processHandle;
+        }
+    }
+
+    /** Of the program: waits until it is executed. That of toHandle() may be of this process before. */
+    @Override
+    public ProcessHandle.Info info() {
+        try (Request request = Request.of(to -> { })) {
+            while (isAlive() && isStarting(request)) LockSupport.parkNanos(100_000);
+        }
+        ProcessHandle.Info info = toHandle().info();
+        for (int i = 0; i < 1000 && !info.commandLine().isPresent() && isAlive(); i++) { // within execve(2)
+            LockSupport.parkNanos(100_000);
+            info = toHandle().info();
+        }
+        return info;
+    }
+
+    private boolean isStarting(Request request) {
+        synchronized (handle) {
+            return Native.waitStarted(handle, request.address()) == -Native.ETIMEDOUT;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Process[pid=" + pid() + ", exitValue=" + (isAlive() ? "\"not exited\"" : exitCode()) + ']';
+    }
+}
