@@ -167,8 +167,17 @@ is_loaded_from_the_path()
 		java -Djava.library.path="$scratch/path" -cp "$scratch/plain:$scratch" Problem | grep 'true null'
 }
 
-# The umask is 0. The library comes by a FIFO, and Java waits for the rest of it when
-# its file is looked at.
+# By a module, which a descriptor in the jar names.
+is_a_module()
+{
+	java -p "$jar" --describe-module aspawn | grep "^aspawn@$version" && java -p "$jar" --describe-module aspawn | grep -x 'exports aspawn' &&
+		mkdir "$scratch/module" && echo 'module user { requires aspawn; }' >"$scratch/module/module-info.java" &&
+		sed '1i package user;' "$scratch/Problem.java" >"$scratch/module/Problem.java" &&
+		javac --release 11 -Xlint:all -Werror -p "$jar" -d "$scratch/module/classes" "$scratch"/module/*.java &&
+		java -p "$jar:$scratch/module/classes" -m user/user.Problem | grep 'true null'
+}
+
+# The umask is 0. The library comes by a FIFO, and Java waits for the rest of it when its file is looked at.
 others_cannot_write_the_library()
 {
 	mkdir "$scratch/fifo" "$scratch/open" && (cd "$scratch/fifo" && unzip -q "$jar") || return
@@ -245,6 +254,7 @@ check "without its library it is ProcessBuilder, and refuses the rest" \
 	is_processbuilder 'neither java.library.path nor the jar has its library' -cp "$scratch/plain:$scratch"
 as=$scratch/old
 check "with an older kernel it is ProcessBuilder, and refuses the rest" compiles_and_is_processbuilder
+check "it is a module" is_a_module
 check "it is loaded from java.library.path" is_loaded_from_the_path
 check "others cannot write the library while it is loaded" others_cannot_write_the_library
 if unshare --map-root-user --mount mount -t tmpfs none /mnt 2>/dev/null; then
