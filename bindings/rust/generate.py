@@ -150,7 +150,7 @@ def structure(of):
     for size, names in sizes:
         if len(sizes) > 1:
             yield f"#[cfg({condition(names)})]"
-        yield f"const _: () = assert!(core::mem::size_of::<{of['name']}>() == {size});"
+        yield f"const _: () = assert!(cfg!(elsewhere) || core::mem::size_of::<{of['name']}>() == {size});"
     yield ""
 
 
@@ -173,7 +173,7 @@ def declarations(description):
     for of in description["structures"]:
         if of["header"] != "aspawn/aspawn.h" and of["name"] != "psys_sigset":
             yield from structure(of)
-    yield 'extern "C" {'
+    yield "functions! {"
     for of in description["functions"]:
         if of["header"] != "aspawn/aspawn.h":
             yield from documented(of["text"], "    ")
@@ -393,6 +393,11 @@ def safe(description):
         yield from enumeration(description, docs, group, rust)
     for rust, place, group, own in FLAGS:
         yield from flags(description, docs, rust, place, group, own)
+    yield "#[cfg(elsewhere)]\npub(crate) const COMMAND_FLAGS: &[(&str, u64)] = &["
+    for constant in description["constants"]:
+        if constant["group"] == "aspawn_command_flags":
+            yield f"    (\"{constant['name'].removeprefix('ASPAWN_COMMAND_').lower()}\", sys::{constant['name']}),"
+    yield "];\n"
     yield "impl spec::Action {"
     for maker in makers:
         yield f"    /// As [`Action::{maker.name}`](crate::Action::{maker.name}), of bytes and numbers."

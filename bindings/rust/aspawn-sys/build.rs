@@ -12,6 +12,7 @@ fn main() {
     let tree = root.join("../../..");
 
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=ASPAWN_ELSEWHERE");
     let sources = if tree.join("bindings/rust/generate.py").exists() {
         let parts = "include syscall aspawn doc/interface.json tools/amalgamate.py";
         for part in parts.split(' ').chain(["bindings/rust/generate.py"]) {
@@ -27,9 +28,28 @@ fn main() {
         println!("cargo:rerun-if-changed=vendor");
         root.join("vendor")
     };
-    compile(&sources, &out);
+    match problem() {
+        None => compile(&sources, &out),
+        Some(problem) => {
+            println!("cargo:rustc-cfg=elsewhere");
+            // For the build script of the crate aspawn: DEP_ASPAWN_PROBLEM.
+            println!("cargo:problem={}", problem);
+        }
+    }
     // For build scripts that compile C against it: DEP_ASPAWN_INCLUDE.
     println!("cargo:include={}", sources.display());
+}
+
+/// Why the library cannot work on the target. ASPAWN_ELSEWHERE simulates another system.
+fn problem() -> Option<String> {
+    const MACHINES: &str = "aarch64 arm loongarch64 m68k mips mips64 powerpc powerpc64 riscv32 riscv64 s390x sparc64 x86 x86_64";
+    let of_target = |what| env::var(format!("CARGO_CFG_TARGET_{}", what)).unwrap();
+    let (system, machine) = (of_target("OS"), of_target("ARCH"));
+    if env::var_os("ASPAWN_ELSEWHERE").is_some() || !["linux", "android"].contains(&&system[..]) {
+        return Some("on Linux only".to_string());
+    }
+    let is_known = MACHINES.split(' ').any(|known| known == machine);
+    (!is_known).then(|| format!("not on {}, only on {}", machine, MACHINES.replace(' ', ", ")))
 }
 
 fn run(command: &mut Command, needs: &str) {

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT
-//! In the library's own tree only: a packed crate has the actions in src/, and no build script.
+//! Passes on what the build script of aspawn-sys has found: where the library does not work, cfg(elsewhere) is
+//! set. In the library's own tree it also names the file of the actions, which a packed crate has in src/.
+
+use std::env;
 
 fn main() {
-    let actions = std::env::var("DEP_ASPAWN_ACTIONS").expect("aspawn-sys of the same tree");
-    println!("cargo:rustc-env=ASPAWN_ACTIONS={}", actions);
+    println!("cargo:rerun-if-changed=build.rs");
+    if let Ok(problem) = env::var("DEP_ASPAWN_PROBLEM") {
+        println!("cargo:rustc-cfg=elsewhere");
+        println!("cargo:rustc-env=ASPAWN_PROBLEM={}", problem);
+    }
+    if let Ok(actions) = env::var("DEP_ASPAWN_ACTIONS") {
+        println!("cargo:rustc-env=ASPAWN_ACTIONS={}", actions);
+    }
 }

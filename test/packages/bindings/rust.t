@@ -114,6 +114,24 @@ passes_the_newest_rusts_tests_beside_std()
 	(cd "$source" && CARGO_TARGET_DIR="$work/newest" timeout 500 cargo test --quiet --locked -p aspawn --test as_std --test command)
 }
 
+# As if on another system: the tests beside std again, and what only such a system has.
+passes_its_tests_as_if_elsewhere() # CARGO...
+{
+	(cd "$source" && ASPAWN_ELSEWHERE=1 CARGO_TARGET_DIR="$work/elsewhere" timeout 500 "$@" test --quiet --locked --all-features \
+		-p aspawn --test as_std --test elsewhere)
+}
+has_no_warning_elsewhere()
+{
+	(cd "$source" && ASPAWN_ELSEWHERE=1 CARGO_TARGET_DIR="$work/elsewhere" cargo clippy --quiet --locked --all-features --all-targets -- \
+		-D warnings)
+}
+# The standard library's sources are there with rustup's component rust-src: no other target has its own here.
+checks_for() # TARGET
+{
+	(cd "$source/aspawn" && RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$work/targets" RUSTFLAGS="-D warnings" timeout 500 cargo check --quiet \
+		--locked -Z build-std=std,panic_abort --target "$1" --all-features)
+}
+
 builds_without_std()
 {
 	(cd "$source" && CARGO_TARGET_DIR="$work/newest" cargo check --quiet --locked -p aspawn \
@@ -191,6 +209,17 @@ if [ "$newest" -ge 1070 ]; then
 	check "what the lock file names is there" fetches
 	check "the tests, by $("$debian" --version)" passes_its_tests
 	check "the tests beside std, by $(cargo --version)" passes_the_newest_rusts_tests_beside_std
+	check "the tests as if on another system, by $(cargo --version)" passes_its_tests_as_if_elsewhere cargo
+	check "no warning of clippy as if on another system" has_no_warning_elsewhere
+	for target in x86_64-apple-darwin x86_64-unknown-freebsd x86_64-pc-windows-msvc; do
+		if [ ! -e "$(rustc --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ]; then
+			skip "cargo check for $target" "no rust-src"
+		elif [ $target = x86_64-pc-windows-msvc ] || [ "${MATRIX-}" = all ]; then
+			check "cargo check for $target" checks_for $target
+		else
+			skip "cargo check for $target" "MATRIX=all"
+		fi
+	done
 	check "no_std" builds_without_std
 	check "no warning of rustdoc, and formatted" has_no_warning
 	check "it has what doc/bindings.md says" has_what_the_table_says "$work/newest/doc"

@@ -21,12 +21,12 @@
 //!     assert_eq!(status, 0);
 //! }
 //! ```
+//!
+//! On other systems than Linux, and machines that the library does not know, the names are there too, and
+//! functions return `-ENOSYS`.
 #![no_std]
-#![allow(non_camel_case_types)]
+#![allow(non_camel_case_types, unknown_lints, unexpected_cfgs)] // cfg(elsewhere) is the build script's
 #![warn(missing_docs)]
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-compile_error!("aspawn is for Linux");
 
 pub use core::ffi::c_void;
 
@@ -70,7 +70,44 @@ const fn by_architecture(usual: c_int, mips: c_int, sparc: c_int) -> c_int {
     }
 }
 
-extern "C" {
+#[cfg(not(elsewhere))]
+macro_rules! functions {
+    ($($functions:tt)*) => {
+        extern "C" {
+            $($functions)*
+        }
+    };
+}
+
+#[cfg(elsewhere)]
+macro_rules! functions {
+    ($($(#[$doc:meta])* pub fn $name:ident($($operand:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        $($(#[$doc])*
+        #[allow(clippy::missing_safety_doc)]
+        pub unsafe extern "C" fn $name($(_: $type),*) $(-> $result)? {
+            $(<$result as Elsewhere>::RESULT)?
+        })*
+    };
+}
+
+/// What functions return where the library does not work.
+#[cfg(elsewhere)]
+trait Elsewhere {
+    const RESULT: Self;
+}
+
+#[cfg(elsewhere)]
+macro_rules! results {
+    ($($type:ty = $result:expr,)*) => {
+        $(impl Elsewhere for $type {
+            const RESULT: Self = $result;
+        })*
+    };
+}
+#[cfg(elsewhere)]
+results! { c_int = -PSYS_ENOSYS, i64 = -(PSYS_ENOSYS as i64), usize = 0, *const c_char = b"\0".as_ptr().cast(), }
+
+functions! {
     /// The name of an error: `ENOENT`; NULL if there is none of this number.
     pub fn psys_errname(error: c_int) -> *const c_char;
     /// What strerror(3) says of an error.

@@ -5,11 +5,11 @@
 use alloc::vec::Vec;
 use core::{mem, ptr};
 #[cfg(feature = "std")]
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
+use std::{ffi::OsStr, path::Path};
 
 use crate::sys;
 #[cfg(feature = "std")]
-use crate::Descriptor;
+use crate::{os::OsStrExt, Descriptor};
 
 include!(env!("ASPAWN_ACTIONS"));
 
@@ -139,7 +139,7 @@ pub(crate) mod spec {
         }
 
         #[cfg(feature = "std")]
-        pub(crate) fn keep(&mut self, fd: std::os::unix::io::OwnedFd) {
+        pub(crate) fn keep(&mut self, fd: crate::os::OwnedFd) {
             self._data.push(Arc::new(fd));
         }
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 //! A child, as std::process has it.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::mem;
-use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
-use std::os::unix::process::ExitStatusExt;
+#[cfg(not(elsewhere))]
+use std::os::unix::io::{AsRawFd, FromRawFd, IntoRawFd};
 use std::process::{ExitStatus, Output};
 use std::thread;
 use std::time::Duration;
 
-use crate::spec::{self, Exit, Handle, Limits, Mode, Usage};
+#[cfg(elsewhere)]
+use crate::elsewhere::Handle;
+use crate::os::{AsFd, BorrowedFd, ExitStatusExt, OwnedFd};
+#[cfg(not(elsewhere))]
+use crate::spec::Handle;
+use crate::spec::{self, Exit, Limits, Mode, Usage};
 use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Owner, Result, Step};
 
 /// A child, with the interface of [`std::process::Child`].
@@ -49,20 +53,43 @@ struct Process {
 const SIGKILL: i32 = 9;
 const ESRCH: i32 = 3;
 
-impl<E: From<Error>> Child<E> {
-    pub(crate) fn new(mut handle: Handle, limits: Limits, kill_on_drop: bool) -> Self {
-        let numbers: Vec<_> = handle.pipes.iter().map(|pipe| pipe.0).collect();
+/// Standard input, standard output, standard error, and the pipes of actions, with their numbers.
+pub(crate) type Pipes =
+    (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>, Vec<(i32, OwnedFd)>);
+
+#[cfg(not(elsewhere))]
+impl Handle {
+    fn take_pipes(&mut self) -> Pipes {
+        let numbers: Vec<_> = self.pipes.iter().map(|pipe| pipe.0).collect();
         // SAFETY: from now on the descriptors are owned here.
         let mut pipe =
-            |number| handle.take_pipe(number).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+            |number| self.take_pipe(number).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
         let (stdin, stdout, stderr) = (pipe(0), pipe(1), pipe(2));
         let pipes =
             numbers.into_iter().filter_map(|number| Some((number, pipe(number)?))).collect();
+        (stdin.map(From::from), stdout.map(From::from), stderr.map(From::from), pipes)
+    }
+
+    /// Gives back what [`take_pipes`](Self::take_pipes) took, for [`communicate`](Self::communicate), which
+    /// closes it.
+    fn give_outputs(&mut self, out: Option<ChildStdout>, err: Option<ChildStderr>) {
+        let (out, err) = (out.map(IntoRawFd::into_raw_fd), err.map(IntoRawFd::into_raw_fd));
+        for (number, fd) in [(1, out), (2, err)] {
+            if let Some(fd) = fd {
+                *self.pipe(number).expect("a standard stream") = fd;
+            }
+        }
+    }
+}
+
+impl<E: From<Error>> Child<E> {
+    pub(crate) fn new(mut handle: Handle, limits: Limits, kill_on_drop: bool) -> Self {
+        let (stdin, stdout, stderr, pipes) = handle.take_pipes();
         Child {
             pipes,
-            stdin: stdin.map(ChildStdin::from),
-            stdout: stdout.map(ChildStdout::from),
-            stderr: stderr.map(ChildStderr::from),
+            stdin,
+            stdout,
+            stderr,
             pid: 0,
             process: Process { handle, end: None, limits, kill_on_drop },
             error: PhantomData,
@@ -93,7 +120,11 @@ impl<E: From<Error>> Child<E> {
     /// has been waited for.
     pub fn ended_fd(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: the handle closes it in methods that borrow self mutably.
-        self.process.handle.ended_fd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })
+        #[cfg(not(elsewhere))]
+        let fd = self.process.handle.ended_fd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) });
+        #[cfg(elsewhere)]
+        let fd = None;
+        fd
     }
 
     /// A new pidfd of the child itself, for pidfd_send_signal(2), setns(2) and the like. `ESRCH` if the
@@ -103,7 +134,11 @@ impl<E: From<Error>> Child<E> {
             return Err(Error::new(Step::Run, ESRCH).into());
         }
         // SAFETY: nobody else has it.
-        Ok(self.process.handle.pidfd().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })?)
+        #[cfg(not(elsewhere))]
+        let fd = self.process.handle.pidfd().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+        #[cfg(elsewhere)]
+        let fd = Err(Error::unsupported("pidfd"));
+        Ok(fd?)
     }
 
     /// The caller's end of the pipe that an [`Action::output_pipe`](crate::Action::output_pipe) or
@@ -201,16 +236,20 @@ impl<E: From<Error>> Child<E> {
 
     /// Closes standard input, waits for the end, and reaps the child. May be repeated.
     pub fn wait(&mut self) -> Result<ExitStatus, E> {
-        self.wait_with_usage().map(|(status, _)| status)
+        Ok(self.wait_for_exit().map(Exit::into_status)?)
     }
 
     /// [`wait`](Self::wait), and what the child used.
     pub fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage), E> {
-        drop(self.stdin.take());
-        match self.reap(None)? {
-            Some(exit) => Ok((ExitStatus::from_raw(exit.status), exit.usage)),
-            None => unreachable!("a wait without a limit"),
+        if !crate::SUPPORTED {
+            return Err(Error::unsupported("wait_with_usage").into());
         }
+        Ok(self.wait_for_exit().map(|exit| (exit.into_status(), exit.usage))?)
+    }
+
+    fn wait_for_exit(&mut self) -> Result<Exit> {
+        drop(self.stdin.take());
+        self.reap(None).map(|exit| exit.expect("a wait without a limit"))
     }
 
     /// The status if the child has ended. Does not block.
@@ -220,7 +259,7 @@ impl<E: From<Error>> Child<E> {
 
     /// The status if the child ends within this time. Leaves standard input open.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Option<ExitStatus>, E> {
-        Ok(self.reap(Some(timeout))?.map(|exit| ExitStatus::from_raw(exit.status)))
+        Ok(self.reap(Some(timeout))?.map(Exit::into_status))
     }
 
     pub(crate) fn wait_within_limits(&mut self) -> Result<ExitStatus, E> {
@@ -234,19 +273,14 @@ impl<E: From<Error>> Child<E> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         if self.process.end.is_some() {
             // Nothing but what is in the pipes, which processes of the child's may hold.
-            let (out, err) = (self.stdout.take(), self.stderr.take());
-            let (out, err) = (out.map(OwnedFd::from), err.map(OwnedFd::from));
-            read_all([(out, &mut stdout), (err, &mut stderr)])
+            read_all(self.stdout.take(), &mut stdout, self.stderr.take(), &mut stderr)
                 .map_err(|error| Error::new(Step::Run, error.raw_os_error().unwrap_or(0)))?;
         }
-        let out = self.stdout.take().map(IntoRawFd::into_raw_fd);
-        let err = self.stderr.take().map(IntoRawFd::into_raw_fd);
-        for (number, fd) in [(1, out), (2, err)] {
-            if let Some(fd) = fd {
-                self.process.handle.give_pipe(number, fd);
-            }
-        }
-        let status = self.communicate(out.map(|_| &mut stdout), err.map(|_| &mut stderr))?;
+        let (out, err) = (self.stdout.take(), self.stderr.take());
+        let (has_out, has_err) = (out.is_some(), err.is_some());
+        self.process.handle.give_outputs(out, err);
+        let status =
+            self.communicate(has_out.then_some(&mut stdout), has_err.then_some(&mut stderr))?;
         Ok(Output { status, stdout, stderr })
     }
 
@@ -261,7 +295,7 @@ impl<E: From<Error>> Child<E> {
                 Some(self.process.handle.communicate(b"", out, err, &self.process.limits));
         }
         match &self.process.end {
-            Some(Ok(exit)) => Ok(ExitStatus::from_raw(exit.status)),
+            Some(Ok(exit)) => Ok(exit.into_status()),
             Some(Err(error)) => Err(error.clone()),
             None => unreachable!(),
         }
@@ -304,21 +338,35 @@ impl<E: From<Error>> Child<E> {
 }
 
 /// Reads both to their ends at the same time, as whoever writes may fill either of them first.
-fn read_all(outputs: [(Option<OwnedFd>, &mut Vec<u8>); 2]) -> io::Result<()> {
-    let [first, second] = outputs.map(|(pipe, bytes)| {
-        move || pipe.map_or(Ok(0), |pipe| File::from(pipe).read_to_end(bytes))
-    });
+fn read_all(
+    out: Option<ChildStdout>,
+    stdout: &mut Vec<u8>,
+    err: Option<ChildStderr>,
+    stderr: &mut Vec<u8>,
+) -> io::Result<()> {
+    let read_err = || err.map_or(Ok(0), |mut pipe| pipe.read_to_end(stderr));
     thread::scope(|scope| {
-        let other = thread::Builder::new().spawn_scoped(scope, second)?;
-        first().and(other.join().unwrap()).map(drop)
+        let other = thread::Builder::new().spawn_scoped(scope, read_err)?;
+        let first = out.map_or(Ok(0), |mut pipe| pipe.read_to_end(stdout));
+        first.and(other.join().unwrap()).map(drop)
     })
+}
+
+impl Exit {
+    fn into_status(self) -> ExitStatus {
+        ExitStatus::from_raw(self.status as _)
+    }
 }
 
 /// Sends SIGKILL to every process of the control group (version 2) whose directory is open as
 /// `cgroup`, and of all groups below. Linux 5.14. See
 /// [`Action::join_cgroup`](crate::Action::join_cgroup).
 pub fn kill_cgroup(cgroup: impl AsFd) -> Result<()> {
-    spec::kill_cgroup(spec::Fd(cgroup.as_fd().as_raw_fd()))
+    #[cfg(not(elsewhere))]
+    let cgroup = cgroup.as_fd().as_raw_fd();
+    #[cfg(elsewhere)]
+    let (_, cgroup) = (cgroup, -1);
+    spec::kill_cgroup(spec::Fd(cgroup))
 }
 
 impl Process {

@@ -3,19 +3,18 @@
 
 use std::cell::UnsafeCell;
 use std::collections::btree_map::{self, BTreeMap};
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::iter::Map;
 use std::marker::PhantomData;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{self, ExitStatus, Output};
 use std::slice;
 use std::time::Duration;
 
-use crate::spec::{self, Environment, Limits, Spec, Stream};
+use crate::os::OsStrExt;
+use crate::spec::{self, Limits, Spec, Stream};
 use crate::{sys, Action, Child, Error, Memory, Owner, Resource, Result, Stdio};
 
 /// A command, with the interface of [`std::process::Command`] and of its `CommandExt`.
@@ -28,23 +27,29 @@ use crate::{sys, Action, Child, Error, Memory, Owner, Resource, Result, Stdio};
 /// a copy of the memory because of `current_dir` or [`pre_exec`](Self::pre_exec); there is no
 /// `exec`, for which std's is as good; a program's name without a slash is looked for in the PATH
 /// that the program gets.
+///
+/// Where [`SUPPORTED`](crate::SUPPORTED) is false a command is std's: `start` is `spawn`, and a start fails with
+/// [`Step::Unsupported`](crate::Step::Unsupported) if something was asked for that std has not. A program that has
+/// had its [`timeout`](CommandOf::timeout) is killed at once on Windows, which has no stop signal.
 pub type Command = CommandOf<Error>;
 
 /// A command whose errors are `E`: [`Command`], [`process::Command`](crate::process::Command), and
 /// those of `aspawn::tokio`, all of which have these methods.
 pub struct CommandOf<E> {
     pub(crate) spec: Spec,
-    env: CommandEnv,
+    pub(crate) env: CommandEnv,
     current_dir: Option<OsString>,
-    uid: Option<u32>,
-    gid: Option<u32>,
-    groups: Option<Vec<u32>>,
-    process_group: Option<i32>,
-    setsid: bool,
-    streams: [Option<Stdio>; 3],
-    limits: Limits,
-    kill_on_drop: bool,
+    pub(crate) uid: Option<u32>,
+    pub(crate) gid: Option<u32>,
+    pub(crate) groups: Option<Vec<u32>>,
+    pub(crate) process_group: Option<i32>,
+    pub(crate) setsid: bool,
+    pub(crate) streams: [Option<Stdio>; 3],
+    pub(crate) limits: Limits,
+    pub(crate) kill_on_drop: bool,
     has_call: bool,
+    #[cfg(elsewhere)]
+    pub(crate) functions: Vec<std::sync::Arc<Function>>,
     /// Numbers that the actions have made in the program.
     made: Vec<i32>,
     /// A std Command had more than can be asked for.
@@ -54,8 +59,8 @@ pub struct CommandOf<E> {
 
 /// Shown as std shows its own.
 #[derive(Debug, Default)]
-struct CommandEnv {
-    clear: bool,
+pub(crate) struct CommandEnv {
+    pub(crate) clear: bool,
     vars: BTreeMap<OsString, Option<OsString>>,
 }
 
@@ -133,6 +138,8 @@ impl<E> CommandOf<E> {
             limits: Limits::default(),
             kill_on_drop: false,
             has_call: false,
+            #[cfg(elsewhere)]
+            functions: Vec::new(),
             made: Vec::new(),
             has_lost: false,
             error: PhantomData,
@@ -299,6 +306,9 @@ impl<E> CommandOf<E> {
     {
         self.has_call = true;
         let function = Function(UnsafeCell::new(Box::new(function)));
+        #[cfg(elsewhere)]
+        self.functions.push(std::sync::Arc::new(function));
+        #[cfg(not(elsewhere))]
         self.spec.action(spec::Action::with(function, 0, |raw, function| {
             let arg = function as *const Function as *mut sys::c_void;
             sys::aspawn_action_call(raw, Some(run), arg)
@@ -309,7 +319,7 @@ impl<E> CommandOf<E> {
     /// In what memory the child begins: [`Memory::Copied`] for security monitors that report programs
     /// without a file, as otherwise with `uid` and the like the library's own small program is one.
     pub fn memory(&mut self, memory: Memory) -> &mut Self {
-        let is_unsafe = self.has_call && memory == Memory::Shared;
+        let is_unsafe = crate::SUPPORTED && self.has_call && memory == Memory::Shared;
         self.spec.memory = if is_unsafe { Memory::Suspended } else { memory };
         self
     }
@@ -341,7 +351,10 @@ impl<E> CommandOf<E> {
         /// A [`Child`] that is dropped before its end is killed.
         kill_on_drop(kill: bool) [kill_on_drop] = kill;
     }
+}
 
+#[cfg(not(elsewhere))]
+impl<E> CommandOf<E> {
     pub(crate) fn spawn_as<F: From<Error>>(&mut self, streams: [Stream; 3]) -> Result<Child<F>, F> {
         let memory = self.spec.memory;
         // Suspended, a user would always be set in a copy.
@@ -397,13 +410,6 @@ impl<E> CommandOf<E> {
         })
     }
 
-    fn check_lost(&self) -> Result<()> {
-        match self.has_lost {
-            true => Err(Error::argument("std::process::Command")),
-            false => Ok(()),
-        }
-    }
-
     /// In std's order.
     fn setup(&self) -> Vec<spec::Action> {
         extern "C" {
@@ -435,12 +441,13 @@ impl<E> CommandOf<E> {
         setup
     }
 
-    fn environment(&self) -> Environment {
+    fn environment(&self) -> spec::Environment {
+        use spec::Environment;
         if self.env.is_unchanged() {
             return Environment::inherited();
         }
         let mut environment = Environment::default();
-        let inherited = (!self.env.clear).then(env::vars_os).into_iter().flatten();
+        let inherited = (!self.env.clear).then(std::env::vars_os).into_iter().flatten();
         for (name, value) in inherited.filter(|(name, _)| !self.env.vars.contains_key(name)) {
             environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
         }
@@ -450,6 +457,15 @@ impl<E> CommandOf<E> {
             }
         }
         environment
+    }
+}
+
+impl<E> CommandOf<E> {
+    pub(crate) fn check_lost(&self) -> Result<()> {
+        match self.has_lost {
+            true => Err(Error::argument("std::process::Command")),
+            false => Ok(()),
+        }
     }
 
     /// The program.
@@ -560,11 +576,12 @@ pub type CommandEnvs<'a> = Map<btree_map::Iter<'a, OsString, Option<OsString>>, 
 type Shown<'a> = fn((&'a OsString, &'a Option<OsString>)) -> (&'a OsStr, Option<&'a OsStr>);
 
 type Closure = Box<dyn FnMut() -> io::Result<()> + Send + Sync>;
-struct Function(UnsafeCell<Closure>);
+pub(crate) struct Function(pub(crate) UnsafeCell<Closure>);
 // SAFETY: only a command has such an action. It is no job, and a start, as &mut self, lasts until the exec.
 unsafe impl Sync for Function {}
 
 /// Runs in the child. A panic may not leave it.
+#[cfg(not(elsewhere))]
 unsafe extern "C" fn run(arg: *mut sys::c_void) -> sys::c_int {
     let function = &mut *(*(arg as *const Function)).0.get();
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(function)) {

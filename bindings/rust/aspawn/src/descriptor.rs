@@ -3,8 +3,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+#[cfg(not(elsewhere))]
+use std::os::unix::io::{AsRawFd, FromRawFd};
 
+use crate::os::{AsFd, BorrowedFd, OwnedFd};
 use crate::spec::{Action, Fd};
 
 /// A descriptor that an [`Action`](crate::Action) uses.
@@ -22,7 +24,13 @@ enum Kind {
 }
 
 impl Descriptor {
+    #[cfg(elsewhere)]
+    fn copy(fd: BorrowedFd<'_>) -> Self {
+        Descriptor(Kind::Own(fd.try_clone_to_owned()))
+    }
+
     /// Earlier actions of a command give low numbers to its program. The copy has a higher one.
+    #[cfg(not(elsewhere))]
     fn copy(fd: BorrowedFd<'_>) -> Self {
         extern "C" {
             fn fcntl(fd: i32, command: i32, ...) -> i32;
@@ -41,6 +49,9 @@ impl Descriptor {
     pub(crate) fn fd(&self) -> Fd {
         match &self.0 {
             Kind::Number(number) => Fd(*number),
+            #[cfg(elsewhere)]
+            Kind::Own(_) => Fd(-1),
+            #[cfg(not(elsewhere))]
             Kind::Own(fd) => Fd(fd.as_ref().map_or(-1, AsRawFd::as_raw_fd)),
         }
     }

@@ -34,6 +34,8 @@ pub enum Step {
     Run,
     /// The program was not executed, and the reason is lost.
     Unknown,
+    /// [`Error::subject`] is not possible on this system, or needs a newer Linux.
+    Unsupported,
 }
 
 /// An error: the step that failed, the number of the system's error, and what it is about.
@@ -48,6 +50,9 @@ pub struct Error {
     name: &'static str,
     is_action: bool,
     subject: Vec<u8>,
+    /// Where the number does not say it.
+    #[cfg(feature = "std")]
+    kind: Option<std::io::ErrorKind>,
 }
 
 impl Error {
@@ -59,12 +64,52 @@ impl Error {
             Step::Action(_) | Step::Setup => "operand",
             _ => "start",
         };
-        Error { step, errno: errno.abs(), name, is_action: false, subject: Vec::new() }
+        Error {
+            step,
+            errno: errno.abs(),
+            name,
+            is_action: false,
+            subject: Vec::new(),
+            #[cfg(feature = "std")]
+            kind: None,
+        }
+    }
+
+    /// `name` says where it is possible.
+    pub(crate) fn unsupported_on(name: &'static str, subject: &str) -> Self {
+        Error {
+            name,
+            subject: subject.as_bytes().to_vec(),
+            #[cfg(feature = "std")]
+            kind: Some(std::io::ErrorKind::Unsupported),
+            ..Error::new(Step::Unsupported, 0)
+        }
+    }
+
+    pub(crate) fn unsupported(subject: &str) -> Self {
+        Error::unsupported_on(crate::PROBLEM, subject)
+    }
+
+    #[cfg(all(feature = "std", elsewhere))]
+    pub(crate) fn about(self, subject: &[u8]) -> Self {
+        Error { subject: subject.to_vec(), ..self }
+    }
+
+    #[cfg(all(feature = "std", elsewhere))]
+    pub(crate) fn of_std(step: Step, error: &std::io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(errno) => Error::new(step, errno),
+            None => Error { kind: Some(error.kind()), ..Error::new(step, 0) },
+        }
     }
 
     pub(crate) fn argument(subject: &str) -> Self {
-        let subject = subject.as_bytes().to_vec();
-        Error { subject, ..Error::new(Step::Argument, sys::PSYS_EINVAL) }
+        Error {
+            subject: subject.as_bytes().to_vec(),
+            #[cfg(feature = "std")]
+            kind: Some(std::io::ErrorKind::InvalidInput),
+            ..Error::new(Step::Argument, sys::PSYS_EINVAL)
+        }
     }
 
     /// `setup` actions come before those of the caller.
@@ -89,6 +134,7 @@ impl Error {
             name: unsafe { text_of(sys::aspawn_failure_name(failure)) },
             is_action: failure.kind != 0,
             subject: subject.map(|&byte| byte as u8).collect(),
+            ..Error::new(step, 0)
         }
     }
 
@@ -98,7 +144,7 @@ impl Error {
     }
 
     /// The number of the error, as of errno(3): `2` for ENOENT. `ECHILD` of a step before the
-    /// program's execution means that a signal killed the child there.
+    /// program's execution means that a signal killed the child there. 0 if the system has no number for it.
     pub fn raw_os_error(&self) -> i32 {
         self.errno
     }
@@ -116,7 +162,7 @@ impl Error {
     /// The kind that [`std::io::Error`] has for this number.
     #[cfg(feature = "std")]
     pub fn kind(&self) -> std::io::ErrorKind {
-        std::io::Error::from_raw_os_error(self.errno).kind()
+        self.kind.unwrap_or_else(|| std::io::Error::from_raw_os_error(self.errno).kind())
     }
 }
 
@@ -142,6 +188,9 @@ impl fmt::Debug for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.step == Step::Unsupported {
+            return write!(f, "{}: {}", String::from_utf8_lossy(&self.subject), self.name);
+        }
         if let Step::Action(index) = self.step {
             write!(f, "action {}, ", index)?;
         }
@@ -149,8 +198,15 @@ impl fmt::Display for Error {
         if !self.subject.is_empty() {
             write!(f, " {:?}", String::from_utf8_lossy(&self.subject))?;
         }
+        #[cfg(all(feature = "std", elsewhere))]
+        let text = match self.kind {
+            Some(kind) => std::io::Error::from(kind),
+            None => std::io::Error::from_raw_os_error(self.errno),
+        };
         // SAFETY: a constant string.
-        write!(f, ": {}", unsafe { text_of(sys::psys_strerror(self.errno)) })
+        #[cfg(not(all(feature = "std", elsewhere)))]
+        let text = unsafe { text_of(sys::psys_strerror(self.errno)) };
+        write!(f, ": {}", text)
     }
 }
 
@@ -161,7 +217,8 @@ impl std::error::Error for Error {}
 impl From<Error> for std::io::Error {
     fn from(error: Error) -> Self {
         match error.step {
-            Step::Argument => std::io::Error::new(error.kind(), error),
+            Step::Argument | Step::Unsupported => std::io::Error::new(error.kind(), error),
+            _ if error.errno == 0 => std::io::Error::new(error.kind(), error),
             _ => std::io::Error::from_raw_os_error(error.errno),
         }
     }

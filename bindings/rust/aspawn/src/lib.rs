@@ -3,10 +3,22 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
+#![allow(unknown_lints, unexpected_cfgs)] // cfg(elsewhere) is the build script's
+#![cfg_attr(elsewhere, allow(dead_code, unused_imports))]
 
 extern crate alloc;
 
 pub use aspawn_sys as sys;
+
+/// True on Linux, on the machines that the library knows: otherwise [`Command`] starts programs by std, and what
+/// std has not is an [`Error`] of [`Step::Unsupported`].
+pub const SUPPORTED: bool = cfg!(not(elsewhere));
+
+/// Why it is false.
+const PROBLEM: &str = match option_env!("ASPAWN_PROBLEM") {
+    Some(problem) => problem,
+    None => "",
+};
 
 /// Methods that set a field: `name(arguments) [field] = value;`.
 macro_rules! setters {
@@ -30,18 +42,35 @@ mod child;
 mod command;
 #[cfg(feature = "std")]
 mod descriptor;
+#[cfg(all(feature = "std", elsewhere))]
+mod elsewhere;
+#[cfg(all(feature = "std", windows))]
+#[path = "windows.rs"]
+mod os;
 #[cfg(feature = "std")]
 pub mod process;
 #[cfg(feature = "std")]
 mod stdio;
+#[cfg(all(feature = "std", not(elsewhere)))]
+mod streams;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+#[cfg(all(feature = "std", unix))]
+mod os {
+    pub use std::os::unix::ffi::OsStrExt;
+    pub use std::os::unix::io::{AsFd, BorrowedFd, OwnedFd};
+    pub use std::os::unix::process::ExitStatusExt;
+}
 
 pub use action::{consts, Memory, Owner, Resource};
 pub use error::{Error, Step};
 pub use queue::Queue;
 pub use spec::{Mode, Usage};
 
+#[cfg(all(feature = "std", elsewhere))]
+pub use std::process::{ChildStderr, ChildStdin, ChildStdout};
+#[cfg(all(feature = "std", not(elsewhere)))]
+pub use streams::{ChildStderr, ChildStdin, ChildStdout};
 #[cfg(feature = "std")]
 pub use {
     action::Action,
@@ -49,7 +78,7 @@ pub use {
     command::{Command, CommandArgs, CommandEnvs, CommandOf},
     descriptor::Descriptor,
     std::process::{ExitStatus, Output},
-    stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio},
+    stdio::Stdio,
 };
 
 /// What a call of the crate returns.

@@ -328,10 +328,10 @@ impl Outcome {
     /// `TimedOut`, `ECANCELED`, `ENOMEM`, and `ECHILD` of a job that is lost.
     #[cfg(feature = "std")]
     pub fn into_output(self) -> Result<std::process::Output> {
-        use std::os::unix::process::ExitStatusExt;
+        use crate::os::ExitStatusExt;
         let error = match (self.end, self.status) {
             (End::Ran, Some(status)) => {
-                let status = std::process::ExitStatus::from_raw(status);
+                let status = std::process::ExitStatus::from_raw(status as _);
                 return Ok(std::process::Output {
                     status,
                     stdout: self.stdout,
@@ -441,6 +441,9 @@ impl Queue {
     }
 
     pub(crate) fn with_flags(options: &Options, flags: u64) -> Result<Self> {
+        if !crate::SUPPORTED {
+            return Err(Error::unsupported("Queue"));
+        }
         let options = sys::aspawn_queue_options {
             flags: flags | options.flags,
             jobs: options.jobs,

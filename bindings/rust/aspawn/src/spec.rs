@@ -69,7 +69,7 @@ impl Environment {
     /// may call std::env::set_var().
     #[cfg(feature = "std")]
     pub(crate) fn inherited() -> Self {
-        use std::os::unix::ffi::OsStrExt;
+        use crate::os::OsStrExt;
         let mut environment = Environment::default();
         for (name, value) in std::env::vars_os() {
             environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
@@ -94,7 +94,7 @@ impl Environment {
 static UNTOLD: std::sync::Mutex<Vec<Vec<u8>>> = std::sync::Mutex::new(Vec::new());
 
 /// Called before main(): later, another thread may change the environment.
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(elsewhere)))]
 #[used]
 #[link_section = ".init_array"]
 static KEEP_UNTOLD: extern "C" fn() = {
@@ -115,11 +115,11 @@ static KEEP_UNTOLD: extern "C" fn() = {
 
 /// A program and how to start it.
 pub struct Spec {
-    file: Option<Vec<u8>>,
+    pub(crate) file: Option<Vec<u8>>,
     pub(crate) argv: Vec<Vec<u8>>,
     environment: Option<Environment>,
     search_path: Option<Vec<u8>>,
-    actions: Vec<Action>,
+    pub(crate) actions: Vec<Action>,
     pub(crate) streams: [Stream; 3],
     pub(crate) flags: u64,
     pub(crate) owner: Owner,
@@ -248,6 +248,9 @@ impl Spec {
         environment: Option<&Environment>,
         streams: [Stream; 3],
     ) -> Result<Handle> {
+        if !crate::SUPPORTED {
+            return Err(Error::unsupported("spec::Spec"));
+        }
         self.with_raw(setup, environment, streams, |command, pipes| {
             let command = sys::aspawn_command { pool: POOL.0.get(), ..*command };
             let mut child = sys::aspawn_child::default();
@@ -511,14 +514,7 @@ impl Handle {
         open(mem::replace(self.pipe(number)?, -1))
     }
 
-    /// Gives back what [`take_pipe`](Self::take_pipe) took of a standard stream, for
-    /// [`communicate`](Self::communicate), which closes it.
-    #[cfg(feature = "std")]
-    pub(crate) fn give_pipe(&mut self, number: i32, fd: i32) {
-        *self.pipe(number).expect("a standard stream") = fd;
-    }
-
-    fn pipe(&mut self, number: i32) -> Option<&mut i32> {
+    pub(crate) fn pipe(&mut self, number: i32) -> Option<&mut i32> {
         match number {
             0 => Some(&mut self.child.in_fd),
             1 => Some(&mut self.child.out_fd),
@@ -574,8 +570,8 @@ impl Handle {
         limits: &Limits,
     ) -> Result<Exit> {
         let mut outputs: Outputs = [out, err];
-        let mut io = sys::aspawn_io::default();
-        io.flags = if limits.kill_group { sys::ASPAWN_IO_KILL_GROUP } else { 0 };
+        let flags = if limits.kill_group { sys::ASPAWN_IO_KILL_GROUP } else { 0 };
+        let mut io = sys::aspawn_io { flags, ..Default::default() };
         if !input.is_empty() {
             io.input = input.as_ptr().cast();
             io.input_size = input.len();
@@ -648,6 +644,9 @@ pub(crate) fn done(result: i32) -> Result<()> {
 /// Sends SIGKILL to every process of the control group (version 2) whose directory is open as
 /// `cgroup`, and of all groups below. Linux 5.14. See [`Action::join_cgroup`].
 pub fn kill_cgroup(cgroup: Fd) -> Result<()> {
+    if !crate::SUPPORTED {
+        return Err(Error::unsupported("kill_cgroup"));
+    }
     // SAFETY: only a number, which is open.
     done(unsafe { sys::aspawn_kill_cgroup(cgroup.0) })
 }

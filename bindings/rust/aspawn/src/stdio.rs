@@ -3,13 +3,19 @@
 
 use std::any::Any;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::process;
+use std::io;
+#[cfg(not(elsewhere))]
+use std::os::unix::io::AsRawFd;
+#[cfg(unix)]
+use std::os::unix::io::{FromRawFd, RawFd};
 
-use crate::spec::{Fd, Stream};
-use crate::{sys, Error, Result, Step};
+use crate::os::{AsFd, OwnedFd};
+#[cfg(not(elsewhere))]
+use crate::{
+    spec::{Fd, Stream},
+    sys,
+};
+use crate::{Error, Result, Step};
 
 /// A standard stream of a command, as [`std::process::Stdio`].
 ///
@@ -54,6 +60,24 @@ impl Stdio {
         Stdio(Kind::ToStdout)
     }
 
+    #[cfg(elsewhere)]
+    pub(crate) fn to_std(&self) -> Result<std::process::Stdio> {
+        use std::process::Stdio;
+        let failed = |error: &io::Error| Error::of_std(Step::Streams, error);
+        match &self.0 {
+            Kind::Inherit => Ok(Stdio::inherit()),
+            Kind::Null => Ok(Stdio::null()),
+            Kind::MakePipe => Ok(Stdio::piped()),
+            Kind::ToStdout => Err(Error::unsupported("Stdio::to_stdout")),
+            Kind::Fd { copy: Ok(copy), .. } => {
+                let copy = copy.as_ref().expect("a copy of each").try_clone();
+                Ok(copy.map_err(|error| failed(&error))?.into())
+            }
+            Kind::Fd { copy: Err(error), .. } => Err(failed(error)),
+        }
+    }
+
+    #[cfg(not(elsewhere))]
     pub(crate) fn stream(&self) -> Result<Stream> {
         match &self.0 {
             Kind::Inherit => Ok(Stream::Inherit),
@@ -76,95 +100,18 @@ impl Stdio {
 impl<T: AsFd + Send + Sync + 'static> From<T> for Stdio {
     fn from(original: T) -> Self {
         let fd = original.as_fd();
+        #[cfg(elsewhere)]
+        let number = 0;
+        #[cfg(not(elsewhere))]
         let number = fd.as_raw_fd();
         let copy = (number <= 2).then(|| fd.try_clone_to_owned()).transpose();
         Stdio(Kind::Fd { number, copy, _original: Box::new(original) })
     }
 }
 
+#[cfg(unix)]
 impl FromRawFd for Stdio {
     unsafe fn from_raw_fd(fd: RawFd) -> Self {
         OwnedFd::from_raw_fd(fd).into()
     }
 }
-
-macro_rules! streams {
-    ($($(#[$doc:meta])* $name:ident)*) => {$(
-        $(#[$doc])*
-        pub struct $name(File);
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name)).finish_non_exhaustive()
-            }
-        }
-        impl From<OwnedFd> for $name {
-            fn from(fd: OwnedFd) -> Self {
-                $name(fd.into())
-            }
-        }
-        impl From<$name> for process::Stdio {
-            fn from(stream: $name) -> Self {
-                OwnedFd::from(stream).into()
-            }
-        }
-        impl From<$name> for OwnedFd {
-            fn from(stream: $name) -> Self {
-                stream.0.into()
-            }
-        }
-        impl AsFd for $name {
-            fn as_fd(&self) -> BorrowedFd<'_> {
-                self.0.as_fd()
-            }
-        }
-        impl AsRawFd for $name {
-            fn as_raw_fd(&self) -> RawFd {
-                self.0.as_raw_fd()
-            }
-        }
-        impl IntoRawFd for $name {
-            fn into_raw_fd(self) -> RawFd {
-                self.0.into_raw_fd()
-            }
-        }
-    )*};
-}
-macro_rules! reads {
-    ($($name:ident),*) => {
-        $(impl Read for $name {
-            fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-                self.0.read(to)
-            }
-            fn read_vectored(&mut self, to: &mut [io::IoSliceMut<'_>]) -> io::Result<usize> {
-                self.0.read_vectored(to)
-            }
-        })*
-    };
-}
-streams! {
-    /// The pipe to a child's standard input; its end is the input's.
-    ChildStdin
-    /// The pipe from a child's standard output.
-    ChildStdout
-    /// The pipe from a child's standard error.
-    ChildStderr
-}
-reads!(ChildStdout, ChildStderr);
-
-macro_rules! writes {
-    ($($name:ty),*) => {
-        $(impl Write for $name {
-            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                (&self.0).write(bytes)
-            }
-            fn write_vectored(&mut self, bytes: &[io::IoSlice<'_>]) -> io::Result<usize> {
-                (&self.0).write_vectored(bytes)
-            }
-            fn flush(&mut self) -> io::Result<()> {
-                Ok(())
-            }
-        })*
-    };
-}
-writes!(ChildStdin, &ChildStdin);

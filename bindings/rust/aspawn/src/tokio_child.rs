@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+//! A child in tokio, where the library works.
+
+use std::future::Future;
+use std::io;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::os::unix::io::{AsRawFd, OwnedFd};
+use std::pin::Pin;
+use std::process::{ExitStatus, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use ::tokio::io::unix::AsyncFd;
+use ::tokio::io::Interest;
+use ::tokio::net::unix::pipe::{Receiver, Sender};
+use ::tokio::time::{sleep, timeout};
+
+use super::{read_both, PollFn, Tokio};
+use crate::spec::Stream;
+use crate::{sys, CommandOf, Error, Result, Stdio, Step, Usage};
+
+/// The pipe to a child's standard input.
+pub type ChildStdin = Sender;
+/// The pipe from a child's standard output.
+pub type ChildStdout = Receiver;
+/// The pipe from a child's standard error.
+pub type ChildStderr = Receiver;
+
+/// A child whose end is awaited.
+///
+/// Dropped before its end it goes on; with [`kill_on_drop`](CommandOf::kill_on_drop) it is killed. It
+/// is reaped when another child is started or awaited. All methods can be cancelled.
+///
+/// `E` is the type of its errors: [`std::io::Error`] in [`process`](super::process).
+#[derive(Debug)]
+pub struct Child<E = Error> {
+    /// The pipe to standard input.
+    pub stdin: Option<ChildStdin>,
+    /// The pipe from standard output.
+    pub stdout: Option<ChildStdout>,
+    /// The pipe from standard error.
+    pub stderr: Option<ChildStderr>,
+    // Before the child, which closes the descriptors.
+    started: Option<AsyncFd<i32>>,
+    ended: Option<AsyncFd<i32>>,
+    child: Own,
+    error: PhantomData<fn() -> E>,
+}
+
+#[derive(Debug)]
+struct Own(ManuallyDrop<crate::Child>);
+
+/// Children that were dropped before their end.
+static ORPHANS: Mutex<Vec<crate::Child>> = Mutex::new(Vec::new());
+
+fn orphans() -> MutexGuard<'static, Vec<crate::Child>> {
+    ORPHANS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn reap_orphans() {
+    orphans().retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses it any more.
+        let mut child = unsafe { ManuallyDrop::take(&mut self.0) };
+        if child.is_orphan() {
+            orphans().push(child);
+        }
+    }
+}
+
+pub(crate) fn failed(error: io::Error) -> Error {
+    Error::new(Step::Run, error.raw_os_error().unwrap_or(sys::PSYS_EINVAL))
+}
+
+/// The descriptor stays open as long as this.
+#[allow(deprecated)] // from tokio 1.54 on; register_with_interest(), its unsafe successor, is not in older ones
+fn watch<T: AsRawFd>(fd: T) -> Result<AsyncFd<T>> {
+    AsyncFd::with_interest(fd, Interest::READABLE).map_err(failed)
+}
+
+impl<E: From<Error>> CommandOf<Tokio<E>> {
+    /// Starts the program, and returns when the child exists, as [`crate::Command::start`] does.
+    pub fn start(&mut self) -> Result<Child<E>, E> {
+        Ok(self.start_tokio(false)?)
+    }
+
+    /// Starts the program, and returns when it has been executed, or with the error, as tokio's does.
+    /// [`spawn_async`](Self::spawn_async) blocks no thread meanwhile.
+    pub fn spawn(&mut self) -> Result<Child<E>, E> {
+        Ok(self.nonblocking(false, |command| command.spawn_as([Stream::Inherit; 3]))?)
+    }
+
+    /// Done when the program has been executed, or with the error.
+    pub async fn spawn_async(&mut self) -> Result<Child<E>, E> {
+        let mut child: Child<E> = self.start_tokio(true)?;
+        child.started().await?;
+        let _ = child.child.0.wait_id();
+        Ok(child)
+    }
+
+    /// Runs the program to its end, which is awaited.
+    pub fn status(&mut self) -> impl Future<Output = Result<ExitStatus, E>> {
+        let child = self.start_tokio(false);
+        async move {
+            let mut child: Child<E> = child?;
+            drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
+            Ok(child.collect_within_limits().await?.status)
+        }
+    }
+
+    /// Runs the program to its end, and collects what it writes. A [`timeout`](Self::timeout) is also that
+    /// of other processes which hold its output.
+    pub fn output(&mut self) -> impl Future<Output = Result<Output, E>> {
+        self.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = self.start_tokio(false);
+        async move { child?.wait_with_output().await }
+    }
+
+    fn start_tokio(&mut self, with_started_fd: bool) -> Result<Child<E>> {
+        self.nonblocking(with_started_fd, |command| command.start_as([Stream::Inherit; 3]))
+    }
+
+    fn nonblocking(
+        &mut self,
+        with_started_fd: bool,
+        start: impl FnOnce(&mut Self) -> Result<crate::Child>,
+    ) -> Result<Child<E>> {
+        reap_orphans();
+        let flags = self.spec.flags;
+        self.spec.nonblock(true).started_fd(with_started_fd);
+        let child = start(self);
+        self.spec.flags = flags;
+        Child::new(child?)
+    }
+}
+
+impl<E: From<Error>> Child<E> {
+    fn new(mut child: crate::Child) -> Result<Self> {
+        let ended = match child.handle().ended_fd() {
+            Some(ended) => ended,
+            None => {
+                child.kill()?;
+                child.wait()?;
+                return Err(Error::unsupported_on("needs Linux 5.3 or newer", "tokio"));
+            }
+        };
+        let receiver = |fd: OwnedFd| Receiver::from_file_unchecked(fd.into()).map_err(failed);
+        let stdin = child.stdin.take().map(OwnedFd::from);
+        let stdin = stdin.map(|fd| Sender::from_file_unchecked(fd.into()).map_err(failed));
+        Ok(Child {
+            stdin: stdin.transpose()?,
+            stdout: child.stdout.take().map(OwnedFd::from).map(receiver).transpose()?,
+            stderr: child.stderr.take().map(OwnedFd::from).map(receiver).transpose()?,
+            started: child.handle().started_fd().map(watch).transpose()?,
+            ended: Some(watch(ended)?),
+            child: Own(ManuallyDrop::new(child)),
+            error: PhantomData,
+        })
+    }
+
+    /// The process ID; None once the end has been awaited, as the number may then be another's.
+    pub fn id(&self) -> Option<u32> {
+        self.child.0.pid()
+    }
+
+    /// Done when the program has been executed, or with the error; for `spawn_async()`, which asks
+    /// for both descriptors.
+    async fn started(&mut self) -> Result<()> {
+        // The handle's, which reaps nothing: the runtime still watches the descriptors.
+        while let Ok(false) = self.child.0.handle().wait_started(Some(Duration::ZERO)) {
+            if let (Some(started), Some(ended)) = (&self.started, &self.ended) {
+                // A process that another thread forked may hold the other end of `started`.
+                let (mut first, mut second) = (Box::pin(ready(started)), Box::pin(ready(ended)));
+                PollFn(|context: &mut Context<'_>| match first.as_mut().poll(context) {
+                    Poll::Pending => second.as_mut().poll(context),
+                    done => done,
+                })
+                .await?;
+            }
+        }
+        self.started = None;
+        self.ended = None; // and anew, as epoll(7) says only once that it is ready
+        if self.child.0.handle().wait_started(Some(Duration::ZERO)).is_ok() {
+            self.ended = self.child.0.handle().ended_fd().map(watch).transpose()?;
+        }
+        self.child.0.wait_started(None).map(|_| ())
+    }
+
+    /// Closes standard input, and awaits the end. May be repeated.
+    pub async fn wait(&mut self) -> Result<ExitStatus, E> {
+        self.wait_with_usage().await.map(|(status, _)| status)
+    }
+
+    /// [`wait`](Self::wait), and what the child used.
+    pub async fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage), E> {
+        Ok(self.reap().await?)
+    }
+
+    async fn reap(&mut self) -> Result<(ExitStatus, Usage)> {
+        drop(self.stdin.take());
+        self.ended().await?;
+        // epoll(7) forgets them before the child closes them.
+        self.started = None;
+        self.ended = None;
+        reap_orphans();
+        self.child.0.wait_with_usage()
+    }
+
+    async fn ended(&mut self) -> Result<()> {
+        if let Some(ended) = &self.ended {
+            if stays_ready(ended).await.is_err() {
+                // The runtime in which the child began has ended.
+                let ended = watch(self.child.0.handle().ended_fd().unwrap())?;
+                stays_ready(self.ended.insert(ended)).await?;
+            }
+            if let (Ok(false), Ok(own)) = (self.child.0.handle().has_ended(), self.child.0.pidfd())
+            {
+                // The descriptor was that of a helper, which somebody has killed.
+                stays_ready(&watch(own)?).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The status if the child has ended.
+    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, E> {
+        if self.ended.is_some() && !self.child.0.handle().has_ended()? {
+            return Ok(None);
+        }
+        self.started = None;
+        self.ended = None;
+        Ok(Some(self.child.0.wait()?))
+    }
+
+    /// Closes standard input, collects both outputs, and awaits the end; within the command's
+    /// [`timeout`](CommandOf::timeout).
+    pub async fn wait_with_output(mut self) -> Result<Output, E> {
+        Ok(self.collect_within_limits().await?)
+    }
+
+    async fn collect_within_limits(&mut self) -> Result<Output> {
+        const EAGAIN: i32 = 11;
+        let limits = self.child.0.limits();
+        let limit = match limits.timeout {
+            None => return self.collect().await,
+            Some(limit) => limit,
+        };
+        if let Ok(done) = timeout(limit, self.collect()).await {
+            return done;
+        }
+        let grace = limits.grace.unwrap_or(Duration::from_secs(1));
+        if !grace.is_zero() {
+            let _ = self.child.0.terminate(false);
+            let (mut out, mut err) = (self.stdout.take(), self.stderr.take());
+            let (mut reads, mut reading) = (Box::pin(read_both(&mut out, &mut err)), true);
+            let mut ended = Box::pin(self.ended());
+            let ends = PollFn(|context: &mut Context<'_>| {
+                reading = reading && reads.as_mut().poll(context).is_pending();
+                ended.as_mut().poll(context)
+            });
+            let _ = timeout(grace, ends).await;
+        }
+        loop {
+            match self.child.0.terminate(true) {
+                // A helper has not cloned it yet.
+                Err(error) if error.raw_os_error() == EAGAIN => {
+                    sleep(Duration::from_millis(10)).await
+                }
+                done => break done?,
+            }
+        }
+        let _ = self.reap().await;
+        Err(Error::new(Step::Run, sys::PSYS_ETIMEDOUT))
+    }
+
+    async fn collect(&mut self) -> Result<Output> {
+        drop(self.stdin.take());
+        let read = read_both(&mut self.stdout, &mut self.stderr).await;
+        let (stdout, stderr) = read.map_err(failed)?;
+        Ok(Output { status: self.reap().await?.0, stdout, stderr })
+    }
+
+    /// Sends SIGKILL. Ok if the child has ended.
+    pub fn start_kill(&mut self) -> Result<(), E> {
+        Ok(self.child.0.kill()?)
+    }
+
+    /// Kills the child, and awaits its end.
+    pub async fn kill(&mut self) -> Result<(), E> {
+        self.child.0.kill()?;
+        self.wait().await.map(|_| ())
+    }
+
+    /// Sends a signal, never to another process of the same pid.
+    pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {
+        Ok(self.child.0.kill_with(signal)?)
+    }
+
+    /// [`crate::Child::kill_group`]
+    pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
+        Ok(self.child.0.kill_group(signal)?)
+    }
+
+    /// [`crate::Child::kill_tree`]
+    pub fn kill_tree(&mut self, grace: Option<Duration>) -> Result<(), E> {
+        Ok(self.child.0.kill_tree(grace)?)
+    }
+}
+
+pub(crate) type Watched = AsyncFd<i32>;
+
+pub(crate) fn watch_queue(queue: &crate::Queue) -> Result<Watched> {
+    watch(queue.fd()?)
+}
+
+/// Each time anew: whoever awaits it asks the library what has happened.
+async fn ready(fd: &AsyncFd<i32>) -> Result<()> {
+    fd.readable().await.map_err(failed)?.clear_ready();
+    Ok(())
+}
+
+/// What is ready once is so for ever.
+async fn stays_ready(fd: &AsyncFd<impl AsRawFd>) -> Result<()> {
+    fd.readable().await.map_err(failed)?.retain_ready();
+    Ok(())
+}

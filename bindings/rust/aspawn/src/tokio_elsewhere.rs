@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+//! A child in tokio, where the library does not work: tokio's own. What tokio has not is an error.
+#![allow(missing_docs)] // docs.rs has those of Linux
+
+use std::future::Future;
+use std::io;
+use std::marker::PhantomData;
+use std::process::{ExitStatus, Output};
+use std::time::Duration;
+
+pub use ::tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use ::tokio::time::timeout;
+
+use super::{read_both, Tokio};
+use crate::elsewhere::{send, timed_out, SIGKILL, SIGTERM};
+use crate::spec::{Limits, Stream};
+use crate::{CommandOf, Error, Result, Stdio, Step, Usage};
+
+#[derive(Debug)]
+pub struct Child<E = Error> {
+    pub stdin: Option<ChildStdin>,
+    pub stdout: Option<ChildStdout>,
+    pub stderr: Option<ChildStderr>,
+    child: ::tokio::process::Child,
+    limits: Limits,
+    leads_group: bool,
+    error: PhantomData<fn() -> E>,
+}
+
+pub(crate) fn failed(error: io::Error) -> Error {
+    Error::of_std(Step::Run, &error)
+}
+
+impl<E: From<Error>> CommandOf<Tokio<E>> {
+    pub fn start(&mut self) -> Result<Child<E>, E> {
+        self.spawn()
+    }
+
+    pub fn spawn(&mut self) -> Result<Child<E>, E> {
+        let mut command = ::tokio::process::Command::from(self.to_std([Stream::Inherit; 3])?);
+        let child = command.kill_on_drop(self.kill_on_drop).spawn();
+        let mut child = child.map_err(|error| self.not_started(&error))?;
+        Ok(Child {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            child,
+            limits: self.limits,
+            leads_group: self.leads_group(),
+            error: PhantomData,
+        })
+    }
+
+    pub async fn spawn_async(&mut self) -> Result<Child<E>, E> {
+        self.spawn()
+    }
+
+    pub fn status(&mut self) -> impl Future<Output = Result<ExitStatus, E>> {
+        let child = self.spawn();
+        async move {
+            let mut child = child?;
+            drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
+            Ok(child.collect_within_limits().await?.status)
+        }
+    }
+
+    pub fn output(&mut self) -> impl Future<Output = Result<Output, E>> {
+        self.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = self.spawn();
+        async move { child?.wait_with_output().await }
+    }
+}
+
+impl<E: From<Error>> Child<E> {
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    pub async fn wait(&mut self) -> Result<ExitStatus, E> {
+        drop(self.stdin.take());
+        Ok(self.child.wait().await.map_err(failed)?)
+    }
+
+    pub async fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage), E> {
+        Err(Error::unsupported("wait_with_usage").into())
+    }
+
+    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, E> {
+        Ok(self.child.try_wait().map_err(failed)?)
+    }
+
+    pub async fn wait_with_output(mut self) -> Result<Output, E> {
+        Ok(self.collect_within_limits().await?)
+    }
+
+    async fn collect_within_limits(&mut self) -> Result<Output> {
+        let limit = match self.limits.timeout {
+            None => return self.collect().await,
+            Some(limit) => limit,
+        };
+        if let Ok(done) = timeout(limit, self.collect()).await {
+            return done;
+        }
+        let (grace, group) =
+            (self.limits.grace.unwrap_or(Duration::from_secs(1)), self.limits.kill_group);
+        if cfg!(unix) && !grace.is_zero() && self.send(SIGTERM, group).is_ok() {
+            let _ = timeout(grace, self.child.wait()).await;
+        }
+        self.send(SIGKILL, group)?;
+        self.child.wait().await.map_err(failed)?;
+        Err(timed_out())
+    }
+
+    async fn collect(&mut self) -> Result<Output> {
+        drop(self.stdin.take());
+        let read = read_both(&mut self.stdout, &mut self.stderr).await;
+        let (stdout, stderr) = read.map_err(failed)?;
+        Ok(Output { status: self.child.wait().await.map_err(failed)?, stdout, stderr })
+    }
+
+    fn send(&mut self, signal: i32, to_group: bool) -> Result<()> {
+        match self.child.id() {
+            Some(pid) => {
+                send(pid, signal, to_group && self.leads_group, || self.child.start_kill())
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub fn start_kill(&mut self) -> Result<(), E> {
+        Ok(self.send(SIGKILL, false)?)
+    }
+
+    pub async fn kill(&mut self) -> Result<(), E> {
+        self.start_kill()?;
+        self.wait().await.map(|_| ())
+    }
+
+    pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {
+        Ok(self.send(signal, false)?)
+    }
+
+    pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
+        Ok(self.send(signal, true)?)
+    }
+
+    pub fn kill_tree(&mut self, _: Option<Duration>) -> Result<(), E> {
+        Err(Error::unsupported("kill_tree").into())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Watched {}
+
+pub(crate) fn watch_queue(_: &crate::Queue) -> Result<Watched> {
+    Err(Error::unsupported("Queue"))
+}
