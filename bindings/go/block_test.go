@@ -181,10 +181,13 @@ func TestProgramOfAStartThatWaitsHasTheUsualSignalMask(t *testing.T) {
 }
 
 // The start waits until somebody opens the other end of a FIFO, which happens only after the
-// collections.
+// collections. If they wait for the start, no goroutine runs: a process ends that after a minute.
 func TestCollectionsDoNotWaitForAStartThatWaits(t *testing.T) {
 	fifo := t.TempDir() + "/fifo"
 	check(t, syscall.Mkfifo(fifo, 0o600))
+	watchdog := shell(`sleep 60; : >"$1"`, fifo)
+	watchdog.Owner = OwnerTree
+	check(t, watchdog.Start())
 	c := acting([]action.Action{action.Open(0, fifo, os.O_RDONLY, 0)}, "cat")
 	c.Memory = MemorySuspended
 	var returned atomicBool
@@ -195,19 +198,16 @@ func TestCollectionsDoNotWaitForAStartThatWaits(t *testing.T) {
 		failed <- err
 	}()
 	time.Sleep(20 * time.Millisecond)
-	openEnd := func() {
-		end, err := os.OpenFile(fifo, os.O_WRONLY, 0)
-		check(t, err)
-		end.Close()
-	}
-	watchdog := time.AfterFunc(time.Minute, openEnd)
 	for i := 0; i < 3; i++ {
 		runtime.GC()
 	}
-	if returned.is() || !watchdog.Stop() {
+	watchdog.Process.KillTree(0)
+	if watchdog.Wait() == nil || returned.is() {
 		t.Fatal("the start has not waited, or the collections have waited for it")
 	}
-	openEnd()
+	end, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+	check(t, err)
+	end.Close()
 	check(t, <-failed)
 	check(t, c.Wait())
 }
