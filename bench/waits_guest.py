@@ -4,7 +4,7 @@
 controller of version 2 for processors: in a kernel that is booted under QEMU.
 test/machines/kernels/fetch has fetched it.
 
-waits_guest.py WAITS FILE   boots with WAITS (bench/waits); FILE, which waits.py reads, gets the rows
+waits_guest.py WAITS FILE   boots with WAITS (bench/waits); FILE (waits.json) gets the rows
 """
 import json
 import os

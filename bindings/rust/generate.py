@@ -25,7 +25,8 @@ UNSIGNED_CHAR = ["aarch64", "arm", "powerpc", "powerpc64", "riscv32", "riscv64",
 WIDTHS = {"x86_64": 64, "x32": 32, "mips64": 64, "mipsn32": 32}
 # The types of operands, where those of the constants' groups differ.
 NUMBERS = {"PSYS_RESOLVE": "u64", "PSYS_MS": "u64", "PSYS_CLONE_NEW": "u64", "PSYS_SECBIT": "u32", "PSYS_BPF": "u16"}
-# Enumerations of the safe crate, and the flags that become methods, except those that its own code sets.
+# Enumerations of the safe crate, and the flags that become methods,
+# except those that its own code sets.
 ENUMERATIONS = {"aspawn_owner": "Owner", "aspawn_memory": "Memory", "PSYS_RLIMIT": "Resource"}
 FLAGS = [("spec::Spec", "flags", "aspawn_command_flags", []),
          ("crate::queue::Job<'_>", "raw.flags", "aspawn_job_flags", []),
@@ -253,8 +254,8 @@ def camel(name):
 
 
 class Maker:
-    """A function that makes an action. Each operand has a parameter of bytes and numbers, in spec, and
-    one of std's types; and what the action keeps, and the C function gets."""
+    """A function that makes an action. Each operand has a parameter of bytes and numbers, in spec,
+    and one of std's types; and what the action keeps, and the C function gets."""
 
     def __init__(self, action):
         self.action, self.name = action, action["name"]

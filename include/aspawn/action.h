@@ -760,8 +760,8 @@ PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call funct
  * number: a pointer would be one of the child's memory, which may be another.
  *
  * ASPAWN_ARG_STRING  a pointer to a string, which is copied with its NUL
- * ASPAWN_ARG_BYTES   a pointer to bytes, which are copied; one for each action. What the call stores
- *                    there is lost. size is at most 1000000; 0: a number
+ * ASPAWN_ARG_BYTES   a pointer to bytes, which are copied; one for each action. What the call
+ *                    stores there is lost. size is at most 1000000; 0: a number
  * ASPAWN_ARG_FD      a descriptor of the caller's; one for each action. Put an ASPAWN_DUP2(fd, fd)
  *                    before an action that uses a second one
  */

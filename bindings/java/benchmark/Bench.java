@@ -15,9 +15,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Bench PROGRAM [STARTS [SECONDS]]: figures of ProcessBuilder and of this package, in turns, each in Java processes of
- * its own, as tables for README. How long a start blocks its thread, with a busy process for each processor; how many
- * commands are done in a second, 16 at once, with their output; and the threads that 200 living children need.
+ * Bench PROGRAM [STARTS [SECONDS]]: figures of ProcessBuilder and of this package, in turns, each
+ * in Java processes of its own, as tables for README. How long a start blocks its thread, with a
+ * busy process for each processor; how many commands are done in a second, 16 at once, with their
+ * output; and the threads that 200 living children need.
  */
 public final class Bench {
     private interface Way {

@@ -18,7 +18,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 
-/** A program for each system, run as if on another one: its argument is why the library does not work. */
+/** A program for each system, run as if on another one: its argument is why the
+ * library does not work. */
 public final class Elsewhere {
     private static int count;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Compiles the library. A packed crate has its sources in vendor/, and the declarations in src/. In the
-//! library's own tree both are made here, which needs python3.
+//! Compiles the library. A packed crate has its sources in vendor/, and the declarations in src/.
+//! In the library's own tree both are made here, which needs python3.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -80,8 +80,8 @@ fn usual_compiler() -> String {
     }
 }
 
-/// Without the image, the program that a child of another user executes first, the memory is copied.
-/// The options of the library are in its sources.
+/// Without the image, the program that a child of another user executes first, the memory is
+/// copied. The options of the library are in its sources.
 fn compile(sources: &Path, out: &Path) {
     let (compiler, flags) = (words("CC", &usual_compiler()), words("CFLAGS", ""));
     let image = out.join("aspawn-image");

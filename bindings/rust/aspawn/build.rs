@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! Passes on what the build script of aspawn-sys has found: where the library does not work, cfg(elsewhere) is
-//! set. In the library's own tree it also names the file of the actions, which a packed crate has in src/.
+//! Passes on what the build script of aspawn-sys has found: where the library does not work,
+//! cfg(elsewhere) is set. In the library's own tree it also names the file of the actions, which a
+//! packed crate has in src/.
 
 use std::env;
 

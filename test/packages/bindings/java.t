@@ -131,7 +131,8 @@ int main(int count, char **arguments)
 }
 END
 
-# A program for each system, as on a Mac, on another machine, and without the shared objects. Its argument is why.
+# A program for each system, as on a Mac, on another machine, and without the shared objects.
+# Its argument is why.
 is_processbuilder() # PROBLEM, OPTION...
 {
 	problem=$1
@@ -177,7 +178,8 @@ is_a_module()
 		java -p "$jar:$scratch/module/classes" -m user/user.Problem | grep 'true null'
 }
 
-# The umask is 0. The library comes by a FIFO, and Java waits for the rest of it when its file is looked at.
+# The umask is 0. The library comes by a FIFO, and Java waits for the rest of it when
+# its file is looked at.
 others_cannot_write_the_library()
 {
 	mkdir "$scratch/fifo" "$scratch/open" && (cd "$scratch/fifo" && unzip -q "$jar") || return

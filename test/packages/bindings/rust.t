@@ -125,7 +125,8 @@ has_no_warning_elsewhere()
 	(cd "$source" && ASPAWN_ELSEWHERE=1 CARGO_TARGET_DIR="$work/elsewhere" cargo clippy --quiet --locked --all-features --all-targets -- \
 		-D warnings)
 }
-# The standard library's sources are there with rustup's component rust-src: no other target has its own here.
+# The standard library's sources are there with rustup's component rust-src:
+# no other target has its own here.
 checks_for() # TARGET
 {
 	(cd "$source/aspawn" && RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$work/targets" RUSTFLAGS="-D warnings" timeout 500 cargo check --quiet \

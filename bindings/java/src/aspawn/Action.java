@@ -7,8 +7,8 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /**
- * What a child does before it executes the program. The methods are made from the library's description of its
- * interface when the package is built (bindings/java/generate).
+ * What a child does before it executes the program. The methods are made from the library's
+ * description of its interface when the package is built (bindings/java/generate).
  */
 public final class Action {
     /** An operand: the start stores there the caller's end of a pipe. */
@@ -50,7 +50,8 @@ public final class Action {
         return last instanceof End ? new Pipe(last == End.INPUT) : null;
     }
 
-    /** The action as struct encoded_action of binding.c; returns the address of a pipe's end, or 0. */
+    /** The action as struct encoded_action of binding.c; returns the address of a pipe's end,
+     * or 0. */
     long write(Request to) {
         long result = 0;
         long[] words = new long[8];

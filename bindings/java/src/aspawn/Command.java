@@ -16,19 +16,21 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A program and how to start it: a {@link ProcessBuilder} whose {@link #start} does not wait for the program. Where
- * {@link #supported} is false {@link #start} is that of ProcessBuilder, and refuses what ProcessBuilder has not.
- * What both have works as there: defaults, exceptions, environment, redirects. As there, threads must not change a
- * command while another one uses it.
+ * A program and how to start it: a {@link ProcessBuilder} whose {@link #start} does not wait for
+ * the program. Where {@link #supported} is false {@link #start} is that of ProcessBuilder, and
+ * refuses what ProcessBuilder has not. What both have works as there: defaults, exceptions,
+ * environment, redirects. As there, threads must not change a command while another one uses it.
  */
 public final class Command {
     /** Whose child the process is. */
     public enum Owner {
         /** An ordinary child of this process. */
         CALLER(Interface.OWNER_CALLER),
-        /** A child that no other wait of this process sees, not even {@code waitpid(-1)} of native code. */
+        /** A child that no other wait of this process sees, not even {@code
+         * waitpid(-1)} of native code. */
         PRIVATE(Interface.OWNER_PRIVATE),
-        /** As PRIVATE, and all that descends from the child ends with it, also after {@code setsid}. */
+        /** As PRIVATE, and all that descends from the child ends with it,
+         * also after {@code setsid}. */
         TREE(Interface.OWNER_TREE);
 
         private final int number;
@@ -82,7 +84,8 @@ public final class Command {
         hasEnvironment = true;
     }
 
-    /** False on other systems than Linux, and where the library cannot work or be loaded: {@link #problem} says why. */
+    /** False on other systems than Linux, and where the library cannot work or be loaded:
+     * {@link #problem} says why. */
     public static boolean supported() { return problem() == null; }
 
     /** Why the library does not start commands, here or at this time; null: it does. */
@@ -96,7 +99,8 @@ public final class Command {
         return this;
     }
 
-    /** The ProcessBuilder that has the program, the environment, the directory and the redirects of this command. */
+    /** The ProcessBuilder that has the program, the environment,
+     * the directory and the redirects of this command. */
     public ProcessBuilder builder() {
         hasEnvironment = true;
         return builder;
@@ -148,8 +152,8 @@ public final class Command {
     }
 
     /**
-     * The first signal of {@link Child#killTree}, and of what ends a job, in place of SIGTERM. The program begins with
-     * the default action for it.
+     * The first signal of {@link Child#killTree}, and of what ends a job, in place of SIGTERM. The
+     * program begins with the default action for it.
      */
     public Command stopSignal(int signal) {
         stopSignal = signal;
@@ -169,7 +173,8 @@ public final class Command {
         return this;
     }
 
-    /** The program begins in the control group with this directory, such as "/sys/fs/cgroup/jobs". */
+    /** The program begins in the control group with this directory, such as
+     * "/sys/fs/cgroup/jobs". */
     public Command controlGroup(String directory) {
         if (directory.indexOf('\0') >= 0) throw new IllegalArgumentException("aspawn: NUL in \"" + directory + '"');
         controlGroup = directory;
@@ -181,7 +186,8 @@ public final class Command {
         return action(Action.setsid(), Action.controllingTerminal(terminal));
     }
 
-    /** Adds what the child does before it executes the program, in this order, in the directory of the program. */
+    /** Adds what the child does before it executes the program, in this order,
+     * in the directory of the program. */
     public Command action(Action... more) {
         for (Action action : more) actions.add(Objects.requireNonNull(action));
         return this;
@@ -193,11 +199,13 @@ public final class Command {
     // --- start
 
     /**
-     * Starts the command. Returns without waiting for the program, unless actions were added, it is a script, or it
-     * was not found: then the thread waits for the child to execute it, and a failure is an exception.
+     * Starts the command. Returns without waiting for the program, unless actions were added, it is
+     * a script, or it was not found: then the thread waits for the child to execute it,
+     * and a failure is an exception.
      * @throws StartException the program was not executed
      * @throws IllegalArgumentException an action or another member of the command is not valid
-     * @throws UnsupportedOperationException something was asked for that ProcessBuilder has not, and {@link #supported} is
+     * @throws UnsupportedOperationException something was asked for that ProcessBuilder has not,
+     * and {@link #supported} is
      *     false
      */
     public Child start() throws IOException {
@@ -222,7 +230,8 @@ public final class Command {
         return builder;
     }
 
-    /** Starts commands of which each reads what the one before writes, as {@link ProcessBuilder#startPipeline}. */
+    /** Starts commands of which each reads what the one before writes, as {@link
+     * ProcessBuilder#startPipeline}. */
     public static List<Child> startPipeline(List<Command> commands) throws IOException {
         int count = commands.size();
         for (int i = 0; i < count; i++) {
@@ -274,7 +283,8 @@ public final class Command {
         }
     }
 
-    /** Opens what the child needs, in ProcessBuilder's order: also a file for errors that go elsewhere. */
+    /** Opens what the child needs, in ProcessBuilder's order:
+     * also a file for errors that go elsewhere. */
     private List<Action> prepare(int[] streams, List<Closeable> files) throws IOException {
         try {
             if (streams[0] < 0) streams[0] = stream(redirectInput(), files);

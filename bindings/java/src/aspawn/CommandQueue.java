@@ -15,9 +15,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * Many commands, at most so many at once, which a process of the library's starts and collects: aspawn_queue(3). A
- * submission costs no system call, unless that process sleeps. It has the credentials of this process as they were when
- * the queue was made, and ends with {@link #close}.
+ * Many commands, at most so many at once, which a process of the library's starts and collects:
+ * aspawn_queue(3). A submission costs no system call, unless that process sleeps. It has the
+ * credentials of this process as they were when the queue was made, and ends with {@link #close}.
  */
 public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     private static final int NUMBERS = 16, ARRAYS = 3, MOST = 16;
@@ -34,7 +34,8 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         }
     }
 
-    private final Map<Long, Submitted> jobs = new HashMap<>(); // those that the library has, by cookie
+    // those that the library has, by cookie
+    private final Map<Long, Submitted> jobs = new HashMap<>();
     private final Deque<Submitted> backlog = new ArrayDeque<>(); // those for which it had no place
     private final long[] numbers = new long[MOST * NUMBERS]; // results, of which some were taken
     private final byte[][] bytes = new byte[MOST * ARRAYS][];
@@ -53,15 +54,18 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     }
 
     /**
-     * @param places for jobs in the library, which takes memory for each; others wait in Java. 0: 256
+     * @param places for jobs in the library, which takes memory for each; others wait in Java.
+     * 0: 256
      * @param running at once; 0: 16
-     * @param jobBytes for the strings, input and kept output of a job, which fails if it needs more; 0: 32768
+     * @param jobBytes for the strings, input and kept output of a job,
+     * which fails if it needs more; 0: 32768
      */
     public CommandQueue(int places, int running, int jobBytes) throws IOException {
         this(places, running, jobBytes, Poller.EXECUTOR);
     }
 
-    /** @param executor completes the futures, as the common pool does otherwise; what it does not take, the queue's thread */
+    /** @param executor completes the futures, as the common pool does otherwise; what it does not
+     * take, the queue's thread */
     public CommandQueue(int places, int running, int jobBytes, Executor executor) throws IOException {
         this.executor = Objects.requireNonNull(executor);
         if (!Native.isSupported()) throw Native.unsupported("CommandQueue");
@@ -81,9 +85,10 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     public CompletableFuture<Result> submit(Command command) { return submit(new Job(command)); }
 
     /**
-     * Submits a job, which is copied when the library has a place for it: neither it nor its command may change before
-     * the future is complete. That has the result, or a {@link StartException} if the program was not executed, or that
-     * of an invalid command. Cancelling it ends the job, as does what else completes it, such as {@code orTimeout}.
+     * Submits a job, which is copied when the library has a place for it: neither it nor its
+     * command may change before the future is complete. That has the result, or a {@link
+     * StartException} if the program was not executed, or that of an invalid command. Cancelling it
+     * ends the job, as does what else completes it, such as {@code orTimeout}.
      */
     public CompletableFuture<Result> submit(Job job) {
         Submitted submitted = new Submitted(job);
@@ -115,7 +120,8 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         return true;
     }
 
-    /** Until it is closed: the poller's thread keeps the library loaded, which the queue's server uses. */
+    /** Until it is closed: the poller's thread keeps the library loaded,
+     * which the queue's server uses. */
     private void watch() throws IOException {
         Poller.watch(Native.queueDescriptor(queue), Native.IN, number, this);
     }
@@ -180,7 +186,8 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         bytes[from] = bytes[from + 1] = bytes[from + 2] = null;
     }
 
-    /** Ends all jobs, and the queue. Futures of jobs that have not ended are completed with a CancellationException. */
+    /** Ends all jobs, and the queue. Futures of jobs that have not ended are completed with a
+     * CancellationException. */
     @Override
     public void close() {
         List<Submitted> left;

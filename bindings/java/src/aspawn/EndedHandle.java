@@ -7,7 +7,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** Of a process that has ended before anybody asked for its handle: ProcessHandle.of() knows it no more. */
+/** Of a process that has ended before anybody asked for its handle:
+ * ProcessHandle.of() knows it no more. */
 final class EndedHandle implements ProcessHandle {
     private static final Info NO_INFO = new Info() {
         @Override public Optional<String> command() { return Optional.empty(); }

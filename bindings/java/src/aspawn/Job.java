@@ -4,7 +4,8 @@ package aspawn;
 import java.time.Duration;
 import java.util.Objects;
 
-/** A command for a {@link CommandQueue}: its streams are pipes or DISCARD, and it has no owner but TREE. */
+/** A command for a {@link CommandQueue}: its streams are pipes or DISCARD,
+ * and it has no owner but TREE. */
 public final class Job {
     private static final int GRACE_NONE = -1;
 
@@ -32,7 +33,8 @@ public final class Job {
         return this;
     }
 
-    /** How many bytes of each output are kept, 4096 unless set, of the queue's jobBytes; the rest is read and dropped. */
+    /** How many bytes of each output are kept, 4096 unless set, of the queue's jobBytes;
+     * the rest is read and dropped. */
     public Job keep(int bytes) {
         if (bytes < 0) throw new IllegalArgumentException("aspawn: a negative number");
         kept = bytes;

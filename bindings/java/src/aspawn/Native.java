@@ -13,7 +13,8 @@ import java.net.URLConnection;
 import java.nio.ByteBuffer;
 import java.util.Map;
 
-/** The functions of src/native/binding.c, which is loaded from java.library.path, or else from the jar. */
+/** The functions of src/native/binding.c, which is loaded from java.library.path,
+ * or else from the jar. */
 final class Native {
     static final int EPERM = 1;
     static final int EAGAIN = 11;
@@ -101,8 +102,8 @@ final class Native {
     }
 
     /**
-     * By a directory that other users cannot enter, whatever the umask is. Those of java.nio.file need classes that fail
-     * for ever if there is no descriptor when they are initialized.
+     * By a directory that other users cannot enter, whatever the umask is. Those of java.nio.file
+     * need classes that fail for ever if there is no descriptor when they are initialized.
      */
     private static void load(URL url, File directory) throws IOException {
         if (!directory.mkdir()) throw new IOException("cannot make " + directory);

@@ -88,12 +88,14 @@ final class NativeChild extends Child implements Poller.Watcher {
 
     /** Waits until the program was executed, as the poller says. */
     private void awaitExec(Request request) throws IOException {
-        Long waiting = Poller.number(); // an event that comes late must not be taken for the child's
+        // an event that comes late must not be taken for the child's
+        Long waiting = Poller.number();
         try {
             int result;
             while ((result = Native.waitStarted(handle, request.address())) == -Native.ETIMEDOUT) {
                 CompletableFuture<Void> changed = new CompletableFuture<>();
-                // A process that another thread forks may hold the first, the child's end is the second.
+                // A process that another thread forks may hold the first,
+                // the child's end is the second.
                 Poller.watch(request.descriptor(4), Native.IN, waiting, () -> changed.complete(null));
                 Poller.watch(request.descriptor(3), Native.IN, waiting, () -> changed.complete(null));
                 changed.join(); // interrupts stay
@@ -199,7 +201,8 @@ final class NativeChild extends Child implements Poller.Watcher {
         return passedOutput;
     }
 
-    /** What was not flushed to the program is lost; what was read of it too, as with ProcessBuilder. */
+    /** What was not flushed to the program is lost; what was read of it too,
+     * as with ProcessBuilder. */
     private void closeStreams() {
         if (pipes[0] != null) pipes[0].close();
         try {
@@ -272,14 +275,16 @@ final class NativeChild extends Child implements Poller.Watcher {
         }
     }
 
-    /** Of the program: waits until it is executed. That of toHandle() may be of this process before. */
+    /** Of the program: waits until it is executed. That of toHandle() may be
+     * of this process before. */
     @Override
     public ProcessHandle.Info info() {
         try (Request request = Request.of(to -> { })) {
             while (isAlive() && isStarting(request)) LockSupport.parkNanos(100_000);
         }
         ProcessHandle.Info info = toHandle().info();
-        for (int i = 0; i < 1000 && !info.commandLine().isPresent() && isAlive(); i++) { // within execve(2)
+        // within execve(2)
+        for (int i = 0; i < 1000 && !info.commandLine().isPresent() && isAlive(); i++) {
             LockSupport.parkNanos(100_000);
             info = toHandle().info();
         }

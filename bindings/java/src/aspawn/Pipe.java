@@ -12,8 +12,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * This process's end of a pipe of a program. It is made before the start, which then needs no memory. A thread that
- * waits for it blocks no other: the poller wakes it.
+ * This process's end of a pipe of a program. It is made before the start, which then needs no
+ * memory. A thread that waits for it blocks no other: the poller wakes it.
  */
 final class Pipe implements Poller.Watcher {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -121,7 +121,8 @@ final class Pipe implements Poller.Watcher {
         lock.unlock();
     }
 
-    /** What the program has written is taken, so that no descriptor stays open that nobody reads. */
+    /** What the program has written is taken, so that no descriptor stays
+     * open that nobody reads. */
     void programEnded() {
         if (stream instanceof Output) close();
         lock.lock();
@@ -133,7 +134,8 @@ final class Pipe implements Poller.Watcher {
         }
     }
 
-    /** Once; by the last thread that waits, which need not come back. Without memory for it, the rest stays in the pipe. */
+    /** Once; by the last thread that waits, which need not come back. Without memory for it, the
+     * rest stays in the pipe. */
     private void takeRest() {
         if (fd < 0 || waiting > 0 || unread != null) return;
         int held = fd, length = 0, count = -1;

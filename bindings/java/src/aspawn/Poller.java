@@ -14,16 +14,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One thread for all children and their pipes, which waits for their events. It ends when there has been nothing to
- * wait for during two seconds, so that a class loader can be collected.
+ * One thread for all children and their pipes, which waits for their events. It ends when there has
+ * been nothing to wait for during two seconds, so that a class loader can be collected.
  */
 final class Poller implements Runnable {
-    /** Is called by the thread, once for each call of watch(), and must not block; again, if there was no memory. */
+    /** Is called by the thread, once for each call of watch(), and must not block; again,
+     * if there was no memory. */
     interface Watcher {
         void ready();
     }
 
-    /** For what may block: not the default of CompletableFuture, which makes a thread each time on small machines. */
+    /** For what may block: not the default of CompletableFuture,
+     * which makes a thread each time on small machines. */
     static final Executor EXECUTOR = ForkJoinPool.getCommonPoolParallelism() > 0 ? ForkJoinPool.commonPool()
             : task -> new Thread(task).start();
 
@@ -97,7 +99,8 @@ final class Poller implements Runnable {
         thread.start();
     }
 
-    /** Calls the watcher, or the one with the number, and without memory again: nothing else reports the event. */
+    /** Calls the watcher, or the one with the number, and without memory again:
+     * nothing else reports the event. */
     private static void call(Watcher watcher, long number) {
         for (boolean isAgain = false;; isAgain = true) {
             try {

@@ -12,7 +12,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 
-/** Memory, outside the heap, in which binding.c finds a command: struct request, and what that points to. */
+/** Memory, outside the heap, in which binding.c finds a command: struct request,
+ * and what that points to. */
 final class Request implements AutoCloseable {
     /** The members, by their words. */
     static final int FLAGS = 0, OWNER = 1, MEMORY = 2, STREAMS = 3, FILE = 6, SEARCH_PATH = 7, ARGV = 8, ENVP = 9,
@@ -44,7 +45,8 @@ final class Request implements AutoCloseable {
         return charset = name != null && Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
     }
 
-    /** With memory of any size that the writer needs. It is called again if there was too little. */
+    /** With memory of any size that the writer needs. It is called again if
+     * there was too little. */
     static Request of(Consumer<Request> writer) {
         Request request = FREE.poll();
         if (request == null) request = new Request(USUAL);

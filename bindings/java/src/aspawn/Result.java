@@ -60,7 +60,8 @@ public final class Result {
     /** What was kept of stderr. */
     public byte[] error() { return error; }
 
-    /** How many bytes the program has written to stdout: more than {@link #output} has if that was cut. */
+    /** How many bytes the program has written to stdout: more than {@link #output} has
+     * if that was cut. */
     public long outputTotal() { return outputTotal; }
 
     /** The same of stderr. */
@@ -72,10 +73,12 @@ public final class Result {
     /** The same of stderr. */
     public boolean errorCut() { return (cut & 2) != 0; }
 
-    /** How many processes of a tree could not be ended; 1 for another program that may not be killed, such as sudo. */
+    /** How many processes of a tree could not be ended; 1 for another program that may not be
+     * killed, such as sudo. */
     public int survivors() { return survivors; }
 
-    /** The most bytes of memory that the group of {@link Action#newCgroup} had at a time; 0: not known. */
+    /** The most bytes of memory that the group of {@link Action#newCgroup} had at a time; 0:
+     * not known. */
     public long memoryPeak() { return memoryPeak; }
 
     /** Processor time in the program, and in its children that it waited for. */

@@ -35,7 +35,8 @@ public final class StartException extends IOException {
 
     private static String error(int errno) { return "error=" + errno + ", " + TEXTS.getOrDefault(errno, "of Linux"); }
 
-    /** For a start that was refused. A wrong argument is an IllegalArgumentException, thrown at once. */
+    /** For a start that was refused. A wrong argument is an IllegalArgumentException,
+     * thrown at once. */
     static StartException of(String what, int error, Request request) {
         request.set(Request.ERROR, error);
         StartException failure = new StartException(what, request);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library for Java, by JNI: what aspawn.Native declares. It is linked with no libc, and uses none, so
- * one file serves with glibc and with musl.
+ * The library for Java, by JNI: what aspawn.Native declares. It is linked with no libc, and uses
+ * none, so one file serves with glibc and with musl.
  *
- * Java writes commands to memory of its own (aspawn.Request) as the structures below have them, with addresses.
- * A handle is an array of 128 bytes there: each function copies it, changes it, and copies it back, and Java
- * lets only one thread at a time do so.
+ * Java writes commands to memory of its own (aspawn.Request) as the structures below have them,
+ * with addresses. A handle is an array of 128 bytes there: each function copies it, changes it, and
+ * copies it back, and Java lets only one thread at a time do so.
  */
 #include <jni.h>
 #include <stdbool.h>
@@ -105,7 +105,8 @@ static bool to_command(const struct request *request, struct aspawn_command *com
 	return true;
 }
 
-/* Starts a command: 0, 1 if it may still turn out that its program cannot be executed, or a negative error. */
+/* Starts a command: 0, 1 if it may still turn out that its program cannot be executed,
+ * or a negative error. */
 NATIVE(jint, start, jlong at, jbyteArray handle)
 {
 	struct request *request = (struct request *)(intptr_t)at;
@@ -179,7 +180,8 @@ static void forget(int fd)
 		psys_epoll_ctl(poller, PSYS_EPOLL_CTL_DEL, fd, &event);
 }
 
-/* Reaps a child that has ended, or waits if it must: its status, or a negative error, as -ETIMEDOUT. */
+/* Reaps a child that has ended, or waits if it must: its status, or a negative error,
+ * as -ETIMEDOUT. */
 NATIVE(jint, end, jbyteArray handle, jboolean waits)
 {
 	struct aspawn_child child = copy_in(env, handle);
@@ -208,7 +210,8 @@ OF_CHILD(killTree, aspawn_kill_tree(&child, grace), jlong grace)
 
 /* --- descriptors ------------------------------------------------------------------------ */
 
-/* Opens the poller's descriptor. Fails with -ENOSYS on a kernel without pidfds (before Linux 5.3). */
+/* Opens the poller's descriptor. Fails with -ENOSYS on a kernel without
+ * pidfds (before Linux 5.3). */
 NATIVE(jint, open)
 {
 	int pidfd = psys_pidfd_open(psys_getpid(), 0);
@@ -396,7 +399,8 @@ static bool set_bytes(JNIEnv *env, jobjectArray array, int at, const void *bytes
 	return to || !bytes;
 }
 
-/* Takes results until the arrays, of aspawn.CommandQueue, are full: so many numbers and arrays of bytes each. */
+/* Takes results until the arrays, of aspawn.CommandQueue, are full:
+ * so many numbers and arrays of bytes each. */
 NATIVE(jint, queueTake, jlong queue, jlongArray numbers, jobjectArray bytes)
 {
 	enum { MOST = 16, NUMBERS = 16, ARRAYS = 3 };

@@ -3,9 +3,9 @@
 //! script compiles them, so nothing needs to be installed.
 //!
 //! The names, structures and rules are those of `aspawn/command.h`, `aspawn/action.h` and
-//! `aspawn/queue.h`; the crate `aspawn` is the safe interface. All functions are async-signal-safe and thread-safe, use
-//! no heap, and return 0 or a negative error number. A structure that begins with `size` has its own size
-//! there, and zero in what is not set, as its `default()` has them.
+//! `aspawn/queue.h`; the crate `aspawn` is the safe interface. All functions are async-signal-safe
+//! and thread-safe, use no heap, and return 0 or a negative error number. A structure that begins
+//! with `size` has its own size there, and zero in what is not set, as its `default()` has them.
 //!
 //! ```
 //! use aspawn_sys as sys;
@@ -22,10 +22,11 @@
 //! }
 //! ```
 //!
-//! On other systems than Linux, and machines that the library does not know, the names are there too, and
-//! functions return `-ENOSYS`.
+//! On other systems than Linux, and machines that the library does not know, the names are there
+//! too, and functions return `-ENOSYS`.
 #![no_std]
-#![allow(non_camel_case_types, unknown_lints, unexpected_cfgs)] // cfg(elsewhere) is the build script's
+// cfg(elsewhere) is the build script's
+#![allow(non_camel_case_types, unknown_lints, unexpected_cfgs)]
 #![warn(missing_docs)]
 
 pub use core::ffi::c_void;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! How long a start of /bin/true blocks its caller while every processor is busy, median / 95th percentile
-//! in microseconds: std and this crate in turns, in a process that has touched 0 and 1 GiB. The wait for
-//! the child is not counted. As root, for the rows with a user. `cargo bench -- 50` is for fewer rounds.
+//! How long a start of /bin/true blocks its caller while every processor is busy, median / 95th
+//! percentile in microseconds: std and this crate in turns, in a process that has touched 0 and 1
+//! GiB. The wait for the child is not counted. As root, for the rows with a user.
+//! `cargo bench -- 50` is for fewer rounds.
 
 use std::os::unix::process::CommandExt;
 use std::time::{Duration, Instant};

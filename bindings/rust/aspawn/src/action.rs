@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! What a new process does before it executes its program. `generate.py` of the library's tree writes a
-//! function for each action of its headers.
+//! What a new process does before it executes its program. `generate.py` of the library's tree
+//! writes a function for each action of its headers.
 
 use alloc::vec::Vec;
 use core::{mem, ptr};
@@ -20,9 +20,9 @@ include!(env!("ASPAWN_ACTIONS"));
 /// of the caller runs in the child, so nothing can go wrong with locks or memory.
 ///
 /// Each function names the system call that it stands for, whose manual page has the details.
-/// Those marked *copy* let the child execute a small program of the library's first, which costs some
-/// time, whatever the caller's memory; where that is not possible, it begins in a copy of the memory, as
-/// fork(2) makes it and at its cost.
+/// Those marked *copy* let the child execute a small program of the library's first, which costs
+/// some time, whatever the caller's memory; where that is not possible, it begins in a copy of the
+/// memory, as fork(2) makes it and at its cost.
 #[cfg(feature = "std")]
 #[derive(Clone, Debug)]
 pub struct Action {
@@ -68,8 +68,8 @@ pub(crate) mod spec {
     pub struct Fd(pub(crate) i32);
 
     impl Fd {
-        /// A number of the caller's, or one that the program has from an earlier action. No number is
-        /// taken without this:
+        /// A number of the caller's, or one that the program has from an earlier action. No number
+        /// is taken without this:
         ///
         /// ```compile_fail
         /// aspawn::spec::kill_cgroup(3);
@@ -77,7 +77,8 @@ pub(crate) mod spec {
         ///
         /// # Safety
         ///
-        /// A number of the caller's is open, and stays so, until the last start of a command that uses it.
+        /// A number of the caller's is open, and stays so, until the last start of
+        /// a command that uses it.
         pub const unsafe fn borrow_raw(number: i32) -> Self {
             Fd(number)
         }

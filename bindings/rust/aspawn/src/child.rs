@@ -106,8 +106,8 @@ impl<E: From<Error>> Child<E> {
         }
     }
 
-    /// The process ID, for which it may wait until a helper has cloned the child: on busy processors
-    /// milliseconds.
+    /// The process ID, for which it may wait until a helper has cloned the child: on busy
+    /// processors milliseconds.
     pub fn wait_id(&mut self) -> Result<u32, E> {
         if self.pid == 0 {
             self.pid = self.process.handle.pid()? as u32;
@@ -115,9 +115,9 @@ impl<E: From<Error>> Child<E> {
         Ok(self.pid)
     }
 
-    /// Readable when the child has ended, for poll(2) and epoll(7) alone: of a private child, and of
-    /// one in the image, it is a descriptor of its helper. None before Linux 5.3, and after the child
-    /// has been waited for.
+    /// Readable when the child has ended, for poll(2) and epoll(7) alone: of a private child, and
+    /// of one in the image, it is a descriptor of its helper. None before Linux 5.3, and after the
+    /// child has been waited for.
     pub fn ended_fd(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: the handle closes it in methods that borrow self mutably.
         #[cfg(not(elsewhere))]
@@ -127,8 +127,8 @@ impl<E: From<Error>> Child<E> {
         fd
     }
 
-    /// A new pidfd of the child itself, for pidfd_send_signal(2), setns(2) and the like. `ESRCH` if the
-    /// child is reaped, as a private one is at its end.
+    /// A new pidfd of the child itself, for pidfd_send_signal(2), setns(2) and the like. `ESRCH` if
+    /// the child is reaped, as a private one is at its end.
     pub fn pidfd(&mut self) -> Result<OwnedFd, E> {
         if self.process.end.is_some() {
             return Err(Error::new(Step::Run, ESRCH).into());
@@ -314,13 +314,15 @@ impl<E: From<Error>> Child<E> {
     /// Sends a signal to the process group that the child leads, after
     /// [`process_group(0)`](crate::Command::process_group) or
     /// [`setsid`](crate::Command::setsid); until the child has been waited for. After the end of a
-    /// private child only if it was signalled before. A child that leads no group gets the signal alone.
+    /// private child only if it was signalled before. A child that leads no group
+    /// gets the signal alone.
     pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
         self.unless_ended(|handle| handle.kill_group(signal))
     }
 
-    /// Ends a child of [`Owner::Tree`] and all that descends from it: its stop signal, and after the grace (None:
-    /// one second) SIGKILL. Does not wait. Of another child an error about its `owner`.
+    /// Ends a child of [`Owner::Tree`] and all that descends from it: its stop signal, and after
+    /// the grace (None: one second) SIGKILL. Does not wait. Of another child an
+    /// error about its `owner`.
     pub fn kill_tree(&mut self, grace: Option<Duration>) -> Result<(), E> {
         self.unless_ended(|handle| handle.kill_tree(grace))
     }

@@ -232,9 +232,9 @@ impl<E> CommandOf<E> {
 
     setters! {
         /// The program's user: all three user IDs. As with std, a caller who is root, and sets no
-        /// groups, leaves its supplementary groups. The child begins by a small program of the library's,
-        /// so that nothing of another user's shares the memory, or in a copy of the memory:
-        /// [`Child::mode`].
+        /// groups, leaves its supplementary groups. The child begins by a small program of the
+        /// library's, so that nothing of another user's shares the memory, or in a copy of the
+        /// memory: [`Child::mode`].
         /// `u32::MAX` is no ID, and the start fails with `EINVAL`.
         uid(id: u32) [uid] = Some(id);
 
@@ -316,8 +316,9 @@ impl<E> CommandOf<E> {
         self.memory(self.spec.memory)
     }
 
-    /// In what memory the child begins: [`Memory::Copied`] for security monitors that report programs
-    /// without a file, as otherwise with `uid` and the like the library's own small program is one.
+    /// In what memory the child begins: [`Memory::Copied`] for security monitors that report
+    /// programs without a file, as otherwise with `uid` and the like the library's own small
+    /// program is one.
     pub fn memory(&mut self, memory: Memory) -> &mut Self {
         let is_unsafe = crate::SUPPORTED && self.has_call && memory == Memory::Shared;
         self.spec.memory = if is_unsafe { Memory::Suspended } else { memory };
@@ -325,8 +326,8 @@ impl<E> CommandOf<E> {
     }
 
     setters! {
-        /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not even
-        /// `waitpid(-1)` of a library that takes every child for its own.
+        /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not
+        /// even `waitpid(-1)` of a library that takes every child for its own.
         owner(owner: Owner) [spec.owner] = owner;
 
         /// The first signal of a [`timeout`](Self::timeout), of [`Child::kill_tree`] and of what ends a job of
@@ -335,13 +336,13 @@ impl<E> CommandOf<E> {
         stop_signal(signal: i32) [spec.stop_signal] = signal;
 
         /// The time that [`output`](Self::output), [`status`](Self::status) and
-        /// [`Child::wait_with_output`] give the program: then it gets its stop signal, and after the
-        /// [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
+        /// [`Child::wait_with_output`] give the program: then it gets its stop signal, and after
+        /// the [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
         timeout(timeout: Duration) [limits.timeout] = Some(timeout);
 
         /// The time from the stop signal to SIGKILL, one second if not set. With a [`timeout`](Self::timeout) or a
-        /// grace, `output` takes so long after the program's end what other processes write to the same
-        /// pipes, and then no more; otherwise, as std, until none of them has the pipes.
+        /// grace, `output` takes so long after the program's end what other processes write to the
+        /// same pipes, and then no more; otherwise, as std, until none of them has the pipes.
         grace(grace: Duration) [limits.grace] = Some(grace);
 
         /// The signals of a [`timeout`](Self::timeout) and of [`kill_on_drop`](Self::kill_on_drop) go
@@ -379,7 +380,8 @@ impl<E> CommandOf<E> {
         let environment = self.environment();
         let mut handle = self.spec.start_with(&self.setup(), Some(&environment), streams)?;
         if self.has_call {
-            let _ = handle.wait_started(None); // a helper's child may have still to call the function
+            // a helper's child may have still to call the function
+            let _ = handle.wait_started(None);
         }
         Ok(Child::new(handle, self.limits, self.kill_on_drop))
     }
@@ -496,11 +498,11 @@ impl<E: From<Error>> CommandOf<E> {
     }
 
     /// Starts the program, and returns when the child exists: after some microseconds, whatever the
-    /// child then does. That the program could not be executed is an error of [`Child::wait_started`],
-    /// [`Child::wait`] and all others that wait.
+    /// child then does. That the program could not be executed is an error of
+    /// [`Child::wait_started`], [`Child::wait`] and all others that wait.
     ///
-    /// It does not wait for the helper of a child that is [`Owner::Private`], or has `uid` and the like.
-    /// The number of such a child is known later: [`Child::wait_id`].
+    /// It does not wait for the helper of a child that is [`Owner::Private`], or has `uid` and the
+    /// like. The number of such a child is known later: [`Child::wait_id`].
     pub fn start(&mut self) -> Result<Child<E>, E> {
         Ok(self.start_as([Stream::Inherit; 3])?)
     }
@@ -522,9 +524,9 @@ impl<E: From<Error>> CommandOf<E> {
 }
 
 /// Takes what std lets one read of a command: the program, the arguments, the variables and the
-/// directory. **`pre_exec` is lost.** A command that has anything else, as far as std's `{:#?}` shows it,
-/// fails to start, with `ErrorKind::InvalidInput`: without its `uid` a program would run as root. Rust
-/// 1.63 shows `arg0` alone.
+/// directory. **`pre_exec` is lost.** A command that has anything else, as far as std's `{:#?}`
+/// shows it, fails to start, with `ErrorKind::InvalidInput`: without its `uid` a program would run
+/// as root. Rust 1.63 shows `arg0` alone.
 impl<E> From<process::Command> for CommandOf<E> {
     fn from(command: process::Command) -> Self {
         let mut copy = CommandOf::new(command.get_program());
@@ -577,7 +579,8 @@ type Shown<'a> = fn((&'a OsString, &'a Option<OsString>)) -> (&'a OsStr, Option<
 
 type Closure = Box<dyn FnMut() -> io::Result<()> + Send + Sync>;
 pub(crate) struct Function(pub(crate) UnsafeCell<Closure>);
-// SAFETY: only a command has such an action. It is no job, and a start, as &mut self, lasts until the exec.
+// SAFETY: only a command has such an action. It is no job, and a start, as &mut self,
+// lasts until the exec.
 unsafe impl Sync for Function {}
 
 /// Runs in the child. A panic may not leave it.

@@ -40,8 +40,8 @@ pub enum Step {
 
 /// An error: the step that failed, the number of the system's error, and what it is about.
 ///
-/// It converts into an [`std::io::Error`] of the same number, as std's are; the step, the path and the
-/// text are lost then. One of [`Step::Argument`] has no number there, and is its `get_ref()`.
+/// It converts into an [`std::io::Error`] of the same number, as std's are; the step, the path and
+/// the text are lost then. One of [`Step::Argument`] has no number there, and is its `get_ref()`.
 #[derive(Clone)]
 pub struct Error {
     step: Step,
@@ -144,7 +144,8 @@ impl Error {
     }
 
     /// The number of the error, as of errno(3): `2` for ENOENT. `ECHILD` of a step before the
-    /// program's execution means that a signal killed the child there. 0 if the system has no number for it.
+    /// program's execution means that a signal killed the child there.
+    /// 0 if the system has no number for it.
     pub fn raw_os_error(&self) -> i32 {
         self.errno
     }

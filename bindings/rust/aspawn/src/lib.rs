@@ -10,8 +10,8 @@ extern crate alloc;
 
 pub use aspawn_sys as sys;
 
-/// True on Linux, on the machines that the library knows: otherwise [`Command`] starts programs by std, and what
-/// std has not is an [`Error`] of [`Step::Unsupported`].
+/// True on Linux, on the machines that the library knows: otherwise [`Command`] starts programs by
+/// std, and what std has not is an [`Error`] of [`Step::Unsupported`].
 pub const SUPPORTED: bool = cfg!(not(elsewhere));
 
 /// Why it is false.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! What [`std::process`] has, by the same names and with the same results, so that most programs change
-//! nothing but their `use` lines.
+//! What [`std::process`] has, by the same names and with the same results, so that most programs
+//! change nothing but their `use` lines.
 //!
 //! ```
 //! use aspawn::process::{Command, Stdio}; // was std::process
@@ -17,13 +17,13 @@
 //!
 //! What is missing or differs:
 //!
-//! * The methods of `CommandExt` are [`Command`]'s own, and there is no trait of that name here. `exec` is
-//!   missing, and so may be what std got after Rust 1.63.
+//! * The methods of `CommandExt` are [`Command`]'s own, and there is no trait of that name here.
+//!   `exec` is missing, and so may be what std got after Rust 1.63.
 //! * [`pre_exec`](Command::pre_exec) runs in the caller's memory and not in a copy: read its *Safety*.
 //! * A directory with a NUL is `EINVAL`, where std's error has no number.
 //!
-//! Errors are [`std::io::Error`]s with the system's number, as std's are: which step failed, and about
-//! what, the [`crate::Error`] of a [`crate::Command`] says.
+//! Errors are [`std::io::Error`]s with the system's number, as std's are: which step failed, and
+//! about what, the [`crate::Error`] of a [`crate::Command`] says.
 //!
 //! A library that takes a [`std::process::Stdio`] or gives one cannot be part of it, as that type
 //! cannot be looked into: [`Stdio`] converts from what it was made of.

@@ -28,11 +28,12 @@
 //! The programs are started by a server: a process that shares this one's memory, and has a small
 //! descriptor table of its own. So they raise no SIGCHLD here, no other wait sees them, they
 //! inherit no descriptor, and a start costs the same however much memory this process has. If the
-//! command changes its user or the like, the server waits until the child has executed a small program.
+//! command changes its user or the like, the server waits until the child has
+//! executed a small program.
 //!
 //! **Security:** the server keeps the credentials, namespaces, filters and limits that the thread
-//! had when it made the queue. A process that restricts itself (setuid, seccomp, landlock) drops its
-//! queues first: otherwise it would share its memory with a process that is not restricted.
+//! had when it made the queue. A process that restricts itself (setuid, seccomp, landlock) drops
+//! its queues first: otherwise it would share its memory with a process that is not restricted.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -128,8 +129,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Of a command, with its `timeout` and `grace`. Its streams are /dev/null or not set, or standard
-    /// error goes to standard output. It may not have a `pre_exec`. [`Owner::Tree`](crate::Owner::Tree) has
+    /// Of a command, with its `timeout` and `grace`. Its streams are /dev/null or not set, or
+    /// standard error goes to standard output. It may not have a `pre_exec`. [`Owner::Tree`](crate::Owner::Tree) has
     /// its effect, also at the end of the queue or of this process; other owners have none.
     #[cfg(feature = "std")]
     pub fn new(command: &'a crate::Command) -> Self {
@@ -179,16 +180,17 @@ impl<'a> Job<'a> {
         /// The time from the start until the program and its group get the stop signal.
         timeout(timeout: Duration) [limits.timeout] = Some(timeout);
 
-        /// The time from the stop signal to SIGKILL, one second if not set; also the time after the program's
-        /// end for another process that holds its output.
+        /// The time from the stop signal to SIGKILL, one second if not set; also the time after the
+        /// program's end for another process that holds its output.
         grace(grace: Duration) [limits.grace] = Some(grace);
 
-        /// Of the jobs that wait, those of the highest priority start first: from 0, if not set, to 7.
+        /// Of the jobs that wait, those of the highest priority start first: from 0,
+        /// if not set, to 7.
         priority(priority: u8) [raw.priority] = priority.into();
     }
 
-    /// Of the jobs with the same key at most `limit` run at the same time. Others pass those that have
-    /// to wait. Key 0 is none, and limit 0 no limit.
+    /// Of the jobs with the same key at most `limit` run at the same time. Others pass those that
+    /// have to wait. Key 0 is none, and limit 0 no limit.
     pub fn key(&mut self, key: u32, limit: u32) -> &mut Self {
         self.raw.key = key;
         self.raw.key_limit = limit;
@@ -266,7 +268,8 @@ pub struct Outcome {
     pub stdout_cut: bool,
     /// True if another process still held standard error after the grace.
     pub stderr_cut: bool,
-    /// How many processes of a tree could not be ended; 1 for another program that may not be killed.
+    /// How many processes of a tree could not be ended; 1 for another program that
+    /// may not be killed.
     pub survivors: u32,
     /// The most bytes of memory that the group of an `Action::new_cgroup` had at a time.
     pub memory_peak: Option<u64>,
@@ -462,8 +465,9 @@ impl Queue {
 
     /// Submits a job: copies it, and returns without waiting. The error is `WouldBlock` if the
     /// queue has no place until a result is taken, `E2BIG` if the job needs more than
-    /// [`Options::job_bytes`], at [`Step::Argument`] of the invalid member, which is its subject, and `EBADF` if an action uses a descriptor of this process that is not
-    /// open. The job gets a copy of such a descriptor now: this process may close its own.
+    /// [`Options::job_bytes`], at [`Step::Argument`] of the invalid member, which is its subject,
+    /// and `EBADF` if an action uses a descriptor of this process that is not open. The job gets a
+    /// copy of such a descriptor now: this process may close its own.
     pub fn submit(&self, job: &Job<'_>) -> Result<Ticket> {
         if job.has_nul {
             return Err(Error::argument("job.argv"));

@@ -231,8 +231,8 @@ impl Spec {
         /// In what memory the child begins.
         memory(memory: Memory) [memory] = memory;
 
-        /// The first signal of a time limit, of a tree's end and of what ends a job; 0: SIGTERM. The
-        /// program begins with the default action for it, and SIGCONT follows it.
+        /// The first signal of a time limit, of a tree's end and of what ends a job; 0: SIGTERM.
+        /// The program begins with the default action for it, and SIGCONT follows it.
         stop_signal(signal: i32) [stop_signal] = signal;
     }
 
@@ -333,8 +333,8 @@ impl Spec {
 pub struct Limits {
     /// After this time the program gets its stop signal.
     pub timeout: Option<Duration>,
-    /// And this much later SIGKILL; None: one second. Also the time after the program's end in which
-    /// another process may hold its output; with neither time given, that has no limit.
+    /// And this much later SIGKILL; None: one second. Also the time after the program's end in
+    /// which another process may hold its output; with neither time given, that has no limit.
     pub grace: Option<Duration>,
     /// The signals go to the process group that the program leads.
     pub kill_group: bool,
@@ -358,8 +358,8 @@ pub struct Usage {
     pub user: Duration,
     /// Processor time in the kernel.
     pub system: Duration,
-    /// The most memory that was resident: KiB. At least the peak of this process, as the kernel keeps that
-    /// over an exec.
+    /// The most memory that was resident: KiB. At least the peak of this process, as the kernel
+    /// keeps that over an exec.
     pub max_resident: u64,
 }
 
@@ -449,8 +449,8 @@ fn open(fd: i32) -> Option<i32> {
 }
 
 impl Handle {
-    /// The process ID, until the child has been waited for. Waits until a helper has cloned the child,
-    /// if it is private or begins in the image; an error if it cannot.
+    /// The process ID, until the child has been waited for. Waits until a helper has cloned the
+    /// child, if it is private or begins in the image; an error if it cannot.
     pub fn pid(&mut self) -> Result<i32> {
         // SAFETY: there is a child, or was one.
         number(unsafe { sys::aspawn_pid(&mut self.child) })
@@ -467,8 +467,8 @@ impl Handle {
         unsafe { sys::aspawn_describe(&self.child, fact) }
     }
 
-    /// A new pidfd of the child itself, the caller's to close, for pidfd_send_signal(2), setns(2) and
-    /// the like; an error if the child is reaped, as a private one is at its end. May wait as
+    /// A new pidfd of the child itself, the caller's to close, for pidfd_send_signal(2), setns(2)
+    /// and the like; an error if the child is reaped, as a private one is at its end. May wait as
     /// [`pid`](Self::pid) does.
     pub fn pidfd(&mut self) -> Result<i32> {
         // SAFETY: there is a child, or was one.
@@ -508,8 +508,8 @@ impl Handle {
         open(self.child.started_fd)
     }
 
-    /// The caller's end of the pipe that the program has as descriptor `number`: a standard stream, or
-    /// that of an [`Action::output_pipe`]. From now on it is the caller's to close.
+    /// The caller's end of the pipe that the program has as descriptor `number`: a standard stream,
+    /// or that of an [`Action::output_pipe`]. From now on it is the caller's to close.
     pub fn take_pipe(&mut self, number: i32) -> Option<i32> {
         open(mem::replace(self.pipe(number)?, -1))
     }
@@ -604,14 +604,16 @@ impl Handle {
         done(unsafe { sys::aspawn_kill(&mut self.child, signal) })
     }
 
-    /// Sends a signal to the process group that the child leads; to the child alone if it leads none.
+    /// Sends a signal to the process group that the child leads;
+    /// to the child alone if it leads none.
     pub fn kill_group(&mut self, signal: i32) -> Result<()> {
         // SAFETY: there is a child, or was one.
         done(unsafe { sys::aspawn_kill_group(&mut self.child, signal) })
     }
 
-    /// Ends a child that is [`Owner::Tree`] and all that descends from it: its stop signal, and after the grace
-    /// SIGKILL. Does not wait. None: one second. Of another child an error about its `owner`.
+    /// Ends a child that is [`Owner::Tree`] and all that descends from it: its stop signal, and
+    /// after the grace SIGKILL. Does not wait. None: one second.
+    /// Of another child an error about its `owner`.
     pub fn kill_tree(&mut self, time: Option<Duration>) -> Result<()> {
         // SAFETY: there is a child, or was one.
         done(unsafe { sys::aspawn_kill_tree(&mut self.child, grace(time)) }).map_err(|error| {

@@ -19,8 +19,8 @@ use crate::{Error, Result, Step};
 
 /// A standard stream of a command, as [`std::process::Stdio`].
 ///
-/// It converts from whatever owns a descriptor, as files, sockets and pipes do. It does not convert from
-/// std's itself, which cannot be looked into.
+/// It converts from whatever owns a descriptor, as files, sockets and pipes do. It does not convert
+/// from std's itself, which cannot be looked into.
 pub struct Stdio(Kind);
 
 #[derive(Debug)]
@@ -94,9 +94,9 @@ impl Stdio {
     }
 }
 
-/// The library takes numbers above 2, and gets a copy of another. Nothing else gets the number of the
-/// original before the command is dropped. The caller's own streams are also the other of the two:
-/// `command.stderr(io::stdout())`.
+/// The library takes numbers above 2, and gets a copy of another. Nothing else gets the number of
+/// the original before the command is dropped. The caller's own streams are also the other of the
+/// two: `command.stderr(io::stdout())`.
 impl<T: AsFd + Send + Sync + 'static> From<T> for Stdio {
     fn from(original: T) -> Self {
         let fd = original.as_fd();

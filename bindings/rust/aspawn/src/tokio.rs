@@ -46,12 +46,12 @@ pub type Command = CommandOf<Tokio<Error>>;
 #[derive(Debug)]
 pub struct Tokio<E>(PhantomData<fn() -> E>);
 
-/// What `tokio::process` has, by the same names and with the same results, so that most programs change
-/// nothing but their `use` lines. See also [`crate::process`].
+/// What `tokio::process` has, by the same names and with the same results, so that most programs
+/// change nothing but their `use` lines. See also [`crate::process`].
 ///
-/// What converts to or from the types of std and tokio is missing: `as_std`, `into_std`, `from_std`,
-/// `into_owned_fd`, `TryInto<Stdio>`. A child that is dropped is reaped when another is started or awaited,
-/// and not by a signal.
+/// What converts to or from the types of std and tokio is missing: `as_std`, `into_std`,
+/// `from_std`, `into_owned_fd`, `TryInto<Stdio>`. A child that is dropped is reaped when another is
+/// started or awaited, and not by a signal.
 ///
 /// ```
 /// use aspawn::tokio::process::Command; // was tokio::process
@@ -150,7 +150,8 @@ impl Queue {
                 Poll::Pending => taken.as_mut().poll(context).map(|_| None),
             });
             if let Some(mut guard) = woken.await.transpose().map_err(failed)? {
-                // Before the second look, so that a result after it makes the descriptor ready again.
+                // Before the second look, so that a result after it makes
+                // the descriptor ready again.
                 match self.look()? {
                     Poll::Ready(outcome) => return Ok(outcome),
                     Poll::Pending => guard.clear_ready(),
@@ -159,8 +160,8 @@ impl Queue {
         }
     }
 
-    /// Takes a result without waiting. As this can make the descriptor unreadable before epoll(7) has
-    /// told the tasks that wait for it, they look too.
+    /// Takes a result without waiting. As this can make the descriptor unreadable before epoll(7)
+    /// has told the tasks that wait for it, they look too.
     fn look(&self) -> Result<Poll<Option<Outcome>>> {
         let taken = self.queue.take(Some(Duration::ZERO));
         if !matches!(taken, Ok(Poll::Pending)) {

@@ -6,7 +6,6 @@ use std::io;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::os::unix::io::{AsRawFd, OwnedFd};
-use std::pin::Pin;
 use std::process::{ExitStatus, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -78,7 +77,8 @@ pub(crate) fn failed(error: io::Error) -> Error {
 }
 
 /// The descriptor stays open as long as this.
-#[allow(deprecated)] // from tokio 1.54 on; register_with_interest(), its unsafe successor, is not in older ones
+// from tokio 1.54 on; register_with_interest(), its unsafe successor, is not in older ones
+#[allow(deprecated)]
 fn watch<T: AsRawFd>(fd: T) -> Result<AsyncFd<T>> {
     AsyncFd::with_interest(fd, Interest::READABLE).map_err(failed)
 }
@@ -89,8 +89,8 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
         Ok(self.start_tokio(false)?)
     }
 
-    /// Starts the program, and returns when it has been executed, or with the error, as tokio's does.
-    /// [`spawn_async`](Self::spawn_async) blocks no thread meanwhile.
+    /// Starts the program, and returns when it has been executed, or with the error, as tokio's
+    /// does. [`spawn_async`](Self::spawn_async) blocks no thread meanwhile.
     pub fn spawn(&mut self) -> Result<Child<E>, E> {
         Ok(self.nonblocking(false, |command| command.spawn_as([Stream::Inherit; 3]))?)
     }

@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 
-/// Each test is a function that is compiled once for each of three modules: `same!` converts errors,
-/// `same_types!` needs those of std.
+/// Each test is a function that is compiled once for each of three modules: `same!` converts
+/// errors, `same_types!` needs those of std.
 macro_rules! same {
     ($($(#[$attribute:meta])* fn $name:ident() -> $result:ty $body:block)*) => {
         module! { with_std, std::process { $(fn $name() -> $result $body)* } }

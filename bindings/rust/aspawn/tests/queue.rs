@@ -114,7 +114,8 @@ fn a_time_limit_and_a_cancel_end_the_whole_group() {
     let outcome = only(&queue);
     assert_eq!(outcome.to_string(), "timed out, killed by SIGTERM");
     assert_eq!(outcome.into_output().unwrap_err().kind(), ErrorKind::TimedOut);
-    command.timeout(Duration::from_millis(100)).stop_signal(aspawn::consts::SIGUSR1); // the command's own
+    // the command's own
+    command.timeout(Duration::from_millis(100)).stop_signal(aspawn::consts::SIGUSR1);
     queue.submit(Job::new(&command).stdout(10)).unwrap();
     let outcome = only(&queue);
     assert_eq!(outcome.to_string(), "timed out, killed by SIGUSR1");

@@ -25,7 +25,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each case is run by ProcessBuilder and by this package: what is seen must be the same, exceptions included. */
+/** Each case is run by ProcessBuilder and by this package: what is seen must be the same,
+ * exceptions included. */
 class BesideTest {
     private enum Way {
         JDK, ASPAWN;
@@ -88,10 +89,12 @@ class BesideTest {
         return process;
     }
 
-    /** What may differ: numbers of processes, the directory, the text and class of an exception that says more. */
+    /** What may differ: numbers of processes, the directory,
+     * the text and class of an exception that says more. */
     private String comparable(String seen) {
         return seen.replaceAll("\\d{3,}", "N").replace(directory.getPath(), "DIRECTORY").replaceAll("aspawn\\.StartException", "java.io.IOException")
-                .replaceAll("Exec failed, error: (\\d+) \\(([^)]*)\\) ?", "error=$1, $2") // from Java 22
+                // from Java 22
+                .replaceAll("Exec failed, error: (\\d+) \\(([^)]*)\\) ?", "error=$1, $2")
                 .replaceAll(" \\((search|exec|action|interpreter|chdir)[^)]*\\)", "")
                 .replaceAll("java.lang.(ArrayI|I)ndexOutOfBoundsException: .*", "IndexOutOfBoundsException");
     }

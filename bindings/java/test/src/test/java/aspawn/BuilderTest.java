@@ -102,7 +102,8 @@ class BuilderTest {
         assertThrows(IOException.class, () -> sh(PRINTS).redirectInput(new File(directory, "missing")).start());
     }
 
-    /** Runs PRINTS with these files, which have a text if it is given, and checks their texts then. */
+    /** Runs PRINTS with these files, which have a text if it is given,
+     * and checks their texts then. */
     private void redirects(Consumer<Command> to, String outBefore, String errBefore, String out, String err) throws Exception {
         Command command = sh(PRINTS).redirectInput(file("in", "in\n"));
         File outFile = file("out", outBefore), errFile = file("err", errBefore);

@@ -311,7 +311,8 @@ class CommandTest {
         File program = new File(directory, "program");
         Files.write(program.toPath(), new byte[] {0x7f, 'E', 'L', 'F', 1, 2, 3, 4});
         program.setExecutable(true);
-        Child child = new Command(program.getPath()).start(); // looks like a program; the shell cannot execute it either
+        // looks like a program; the shell cannot execute it either
+        Child child = new Command(program.getPath()).start();
         assertTrue(child.waitFor() != 0);
         Programs.write(program, "#!/missing/interpreter\n", true);
         StartException failure = assertThrows(StartException.class, () -> new Command(program.getPath()).start());
@@ -465,7 +466,8 @@ class CommandTest {
         for (int i = 0; i < 10; i++)
             assertThrows(StartException.class, () -> new Command("true")
                     .action(Action.outputPipe(7), Action.inputPipe(8), Action.chdir("/missing")).start());
-        assertTrue(Programs.isEventually(() -> descriptors() <= before)); // Maven's plugin starts a ps now and then
+        // Maven's plugin starts a ps now and then
+        assertTrue(Programs.isEventually(() -> descriptors() <= before));
     }
 
     @Test

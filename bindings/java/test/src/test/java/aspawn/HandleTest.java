@@ -24,7 +24,8 @@ import org.junit.jupiter.api.Test;
 
 /** The cases of OpenJDK 17's ProcessHandle tests, written anew: bindings/java/cases.md. */
 class HandleTest {
-    /** A shell starts three that start two each, and all end with its input; it prints their numbers. */
+    /** A shell starts three that start two each, and all end with its input;
+     * it prints their numbers. */
     private static final String TREE = "for i in 1 2 3; do sh -c 'cat <&3 & echo $!; cat <&3 & echo $!; echo $$; cat <&3; wait' & done 3<&0; wait";
 
     private static List<ProcessHandle> printed(Child child, int count) throws Exception {
@@ -95,7 +96,8 @@ class HandleTest {
     void infoTellsTheProgramOfAJava() throws Exception {
         Command command = new Command(System.getProperty("java.home") + "/bin/java", "-cp",
                 System.getProperty("java.class.path"), Programs.class.getName(), "inherit", "pid", "parent");
-        Instant before = Instant.now().minusSeconds(2); // Java knows the time of the boot to a second
+        // Java knows the time of the boot to a second
+        Instant before = Instant.now().minusSeconds(2);
         Child child = command.start();
         ProcessHandle.Info info = child.info();
         assertEquals(Files.getOwner(Path.of("/proc/self")).getName(), info.user().orElseThrow());

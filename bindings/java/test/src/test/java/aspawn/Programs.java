@@ -19,7 +19,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** What the tests share: programs to start, and what they did. As a program: this class in a Java of its own. */
+/** What the tests share: programs to start, and what they did. As a program:
+ * this class in a Java of its own. */
 final class Programs {
     final String out, err;
     final int exit;
@@ -75,7 +76,8 @@ final class Programs {
     static Command java(String... arguments) {
         List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java", "-Xshare:auto",
                 "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), Programs.class.getName()));
-        if (Runtime.version().feature() >= 17) command.add(1, "--enable-native-access=ALL-UNNAMED"); // 24 warns without
+        // 24 warns without
+        if (Runtime.version().feature() >= 17) command.add(1, "--enable-native-access=ALL-UNNAMED");
         command.addAll(List.of(arguments));
         return new Command(command);
     }
@@ -90,7 +92,8 @@ final class Programs {
         Files.copy(Path.of(from), to.toPath(), StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.COPY_ATTRIBUTES);
     }
 
-    /** With -XX:ThreadStackSize=65536: while the address space has no room for the stack of a thread. */
+    /** With -XX:ThreadStackSize=65536: while the address space has no room for the
+     * stack of a thread. */
     private static int withoutThread() throws Exception {
         if (Command.problem() != null) return 7; // and loads the library
         String size = Files.readString(Path.of("/proc/self/status")).replaceAll("(?s).*VmSize:\\s*(\\d+).*", "$1");
@@ -116,7 +119,8 @@ final class Programs {
         return queue.submit(new Command("true")).get(60, TimeUnit.SECONDS).exitValue();
     }
 
-    /** With a small heap: a child and a job end while it is full, and have written more than there is memory for. */
+    /** With a small heap: a child and a job end while it is full,
+     * and have written more than there is memory for. */
     private static int withFullHeap() throws Exception {
         CommandQueue queue = new CommandQueue(2);
         queue.submit(new Command("true")).get();
@@ -139,7 +143,8 @@ final class Programs {
             }
         }
         child.kill(Constants.SIGKILL);
-        for (int i = 0; i < 50; i++) Thread.sleep(20); // not for the end, but while nothing can be had
+        // not for the end, but while nothing can be had
+        for (int i = 0; i < 50; i++) Thread.sleep(20);
         all = null;
         if (!child.waitFor(60, TimeUnit.SECONDS) || child.exitValue() != 137) return 1;
         if (exit.get(60, TimeUnit.SECONDS) != child) return 2;
@@ -153,7 +158,8 @@ final class Programs {
         return queue.submit(new Command("true")).get(60, TimeUnit.SECONDS).exitValue();
     }
 
-    /** While so many descriptors are free, the first start fails with an IOException, or does not; later ones work. */
+    /** While so many descriptors are free, the first start fails with an IOException,
+     * or does not; later ones work. */
     private static int withDescriptors(int free) throws Exception {
         List<FileInputStream> all = new ArrayList<>();
         try {

@@ -162,7 +162,8 @@ class QueueTest {
             assertEquals(Result.Outcome.TIMED_OUT, queue.submit(new Job("sleep", "5").timeLimit(Duration.ofNanos(1))).get().outcome());
             assertEquals(0, queue.submit(new Job("true").timeLimit(longest).grace(longest)).get().exitValue());
             Job ignores = new Job(sh("trap '' TERM; while :; do sleep 0.01; done")).timeLimit(Duration.ofMillis(50)).grace(Duration.ofNanos(1));
-            assertTrue(Programs.isEventually(() -> queue.submit(ignores).get().ran().toMillis() < 900)); // not a grace of a second
+            // not a grace of a second
+            assertTrue(Programs.isEventually(() -> queue.submit(ignores).get().ran().toMillis() < 900));
         }
         Child child = new Command("sleep", "100").tree().start();
         assertTrue(child.killTree(longest));
