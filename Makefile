@@ -230,7 +230,7 @@ install: all ## the command, headers, libraries, files for pkg-config, man pages
 		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/man3/"$${link%:*}.3"; done
 	$(call tell,$(in_man)'/man1: $(words $(filter man1/%,$(man_pages))) page')
 	$(call tell,$(in_man)'/man3: $(words $(filter man3/%,$(man_pages)) $(man_links)) pages')
-	$(call tell,$(in_man)'/man7: $(words $(filter man7/%,$(man_pages))) pages')
+	$(call tell,$(in_man)'/man7: $(words $(filter man7/%,$(man_pages))) page')
 	@test -z $(call quote,$(DESTDIR)) && test "$$(id -u)" = 0 && PATH=$$PATH:/sbin:/usr/sbin && $(LDCONFIG) 2>/dev/null && \
 		$(LDCONFIG) -p 2>/dev/null | grep -qF $(call quote,$(LIBDIR)/libaspawn.so.$(SOVERSION)) || \
 	printf '%s\n' $(call quote,If programs do not find $(LIBDIR)/libaspawn.so.$(SOVERSION): run ldconfig as root with that directory in \
