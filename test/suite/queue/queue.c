@@ -654,6 +654,7 @@ TEST(queue_names_what_is_too_large)
 	struct aspawn_action actions[254];
 	struct aspawn_failure failure;
 
+	command.envp = (char *[]){ NULL }; /* the caller's may leave no room for the actions */
 	CHECK_EQUAL(error_of(aspawn_queue_submit(queue, &newer.job, &failure), &failure, "job.size"),
 		    -PSYS_E2BIG);
 	newer.unknown = 0, newer.job.out_size = 5000;
