@@ -40,10 +40,12 @@ int main()
 	};
 	static char *const argv[] = { const_cast<char *>("sh"), const_cast<char *>("-c"),
 				      const_cast<char *>("exit $(ulimit -t)"), nullptr };
-	const aspawn_command command = {
-		sizeof command, 0, "sh", argv, nullptr, nullptr, actions, 5,
-		nullptr,        0, 0,    0,    0,       0,       0,       0
-	};
+	aspawn_command command{};
+	command.size = sizeof command;
+	command.file = "sh";
+	command.argv = argv;
+	command.actions = actions;
+	command.action_count = 5;
 	aspawn_child child;
 	bool commanded = aspawn_start(&child, &command) == 0 &&
 			 aspawn_wait(&child, &status, nullptr, -1) == 0 &&
