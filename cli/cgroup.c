@@ -162,10 +162,10 @@ static bool enable(struct setting *setting)
 
 	if (are_enabled(&setting->options))
 		return true;
-	text_format(&text, "%s%s", setting->options.memory != UINT64_MAX ? "+memory" : "",
-		    setting->options.pids == UINT64_MAX ? "" :
-		    *cgroup.controllers                 ? " +pids" :
-							  "+pids");
+	if (setting->options.memory != UINT64_MAX)
+		text_add(&text, setting->options.pids == UINT64_MAX ? "+memory" : "+memory +pids");
+	else
+		text_add(&text, "+pids");
 	if (!setting->options.cgroup)
 		enter_leaf();
 	const int r = write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers);
