@@ -9,7 +9,7 @@
  */
 #include "cli.h"
 
-enum { NAPS = 100 };
+enum { NAPS = 100, LEVELS = 16 };
 
 static struct {
 	int parent;
@@ -236,19 +236,44 @@ uint64_t cgroup_cpu_us(const struct setting *setting)
 	return setting->cgroup < 0 ? 0 : number_in(setting->cgroup, "cpu.stat", "usage_usec ");
 }
 
+/* Removes a group, with those that the command has made in it. Fails with -EBUSY if it has a
+ * process, or more than the given levels of groups. */
+static int remove_group(int parent, const char *name, int levels)
+{
+	char records[1024] __attribute__((aligned(8)));
+	long length;
+	const int r = psys_unlinkat(parent, name, PSYS_AT_REMOVEDIR);
+
+	if (r != -PSYS_EBUSY || levels == 0)
+		return r;
+	const int group =
+		psys_openat(parent, name, PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	while (group >= 0 && (length = psys_getdents64(group, records, sizeof records)) > 0)
+		for (long at = 0; at < length;) {
+			const struct psys_dirent64 *entry = (const void *)(records + at);
+			if (entry->d_type == PSYS_DT_DIR && psys_strcmp(entry->d_name, ".") != 0 &&
+			    psys_strcmp(entry->d_name, "..") != 0)
+				remove_group(group, entry->d_name, levels - 1);
+			at += entry->d_reclen;
+		}
+	psys_close(group);
+	return psys_unlinkat(parent, name, PSYS_AT_REMOVEDIR);
+}
+
 /* What has ended may be in its group for a moment yet. */
 void cgroup_end(struct setting *setting, struct result *result)
 {
 	const struct psys_timespec nap = { 0, 10000000 };
+	const bool leave = setting->options.leave;
 
 	if (setting->cgroup >= 0) {
-		if (!setting->options.leave)
+		if (!leave)
 			aspawn_kill_cgroup(setting->cgroup);
 		result->oom_kills = aspawn_oom_kills(setting->cgroup);
 		result->memory_peak = (int64_t)number_in(setting->cgroup, "memory.peak", "");
 	}
-	for (int i = 0; *cgroup.name && i < (setting->options.leave ? 1 : NAPS); i++) {
-		if (psys_unlinkat(cgroup.parent, cgroup.name, PSYS_AT_REMOVEDIR) != -PSYS_EBUSY)
+	for (int i = 0; *cgroup.name && i < (leave ? 1 : NAPS); i++) {
+		if (remove_group(cgroup.parent, cgroup.name, leave ? 0 : LEVELS) != -PSYS_EBUSY)
 			break;
 		psys_nanosleep(&nap, NULL);
 	}
