@@ -170,7 +170,10 @@ static bool enable(struct setting *setting)
 		enter_leaf();
 	const int r = write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers);
 	if (r == -PSYS_EBUSY) { /* others are in the group */
-		read_text(cgroup.parent, "cgroup.procs", numbers, sizeof numbers);
+		long length = read_text(cgroup.parent, "cgroup.procs", numbers, sizeof numbers);
+		while (length > 0 && numbers[--length] != '\n')
+			continue; /* a number that is cut */
+		numbers[length > 0 ? length : 0] = '\0';
 		replace(numbers, '\n', ' ');
 		refuse(setting, "other processes are in the group: ", numbers, r);
 	} else if (r < 0) {
