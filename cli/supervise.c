@@ -354,12 +354,13 @@ static enum outcome natural_outcome(const struct supervision *s)
 
 	if (s->shared->started < 0)
 		return NOT_STARTED;
+	if (result->oom_kills > 0 && result->status == PSYS_SIGKILL &&
+	    (result->outcome == EXITED || result->outcome == STOPPED))
+		return MEMORY; /* systemd stops a scope after the OOM killer */
 	if (result->outcome != EXITED)
 		return result->outcome;
 	if (result->status < 0)
 		return LOST;
-	if (result->oom_kills > 0 && result->status == PSYS_SIGKILL)
-		return MEMORY;
 	if (is_cpu_limit(s))
 		return CPU_TIME;
 	if (result->dropped[1] || result->dropped[2])
