@@ -172,7 +172,7 @@ test-fuzz-corpus: ## what fuzzing has found, and what reaches most: seconds
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) TOOLCHAINS=1 MATRIX=all RUNS=5 -- test test-suite-repeated test-trees test-model-longer test-build test-queue test-queue-races test-cli-whole test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
+	$(summary) TOOLCHAINS=1 MATRIX=all RUNS=5 -- test test-suite-repeated test-trees test-model-longer test-build test-queue test-queue-races test-cli-whole test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-systemd test-headers test-readme lint analyze
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/packages/build.t
@@ -206,6 +206,13 @@ cross-newest: # what test-kernels-newest boots, for CI while one of its processo
 
 test-kernels-newest: ## test-kernels for the newest kernel of each architecture, and some older ones
 	$(MAKE) test-kernels PAIRS='$(newest)' TARGETS='$(booted)'
+
+# As root, with debootstrap, test/machines/kernels/install first. SUITES=trixie for one.
+SUITES ?= bookworm trixie
+.PHONY: test-systemd
+test-systemd: $(cli) ## the cgroups of the command aspawn below systemd, as a user and as root, in guests under QEMU
+	test/machines/kernels/fetch x86_64-on-amd64-6.1 x86_64-on-amd64-6.12
+	test/prove --timer -j2 --exec test/machines/systemd/boot $(SUITES)
 
 # What check-all alone runs: few machines of these are left, or the others are nearly the same.
 # test-amalgamation compiles the library for them.
