@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * aspawn: the primitive, for code that must run in the child. To start a program, with what the
- * child does before as data, use aspawn_start() of aspawn/command.h.
+ * child does before as data, use aspawn_start(3).
  *
  * The child shares the caller's memory until it executes a program or exits. It runs the caller's
  * function on its own stack, and reports through a pipe. Memory is not copied, so the cost does
