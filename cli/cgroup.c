@@ -9,7 +9,7 @@
  */
 #include "cli.h"
 
-enum { NAPS = 100, LEVELS = 16 };
+enum { NAPS = 100, NAPS_TO_LEAVE = 10, LEVELS = 16 };
 
 static struct {
 	int parent;
@@ -263,11 +263,13 @@ static int remove_group(int parent, const char *name, int levels)
 	return psys_unlinkat(parent, name, PSYS_AT_REMOVEDIR);
 }
 
-/* What has ended may be in its group for a moment yet. */
+/* What has ended may be in its group for a moment yet. The limits of what lives on stay, and so
+ * does the leaf: the kernel lets the tool return only to a group without controllers. */
 void cgroup_end(struct setting *setting, struct result *result)
 {
 	const struct psys_timespec nap = { 0, 10000000 };
 	const bool leave = setting->options.leave;
+	int r = 0;
 
 	if (setting->cgroup >= 0) {
 		if (!leave)
@@ -275,10 +277,12 @@ void cgroup_end(struct setting *setting, struct result *result)
 		result->oom_kills = aspawn_oom_kills(setting->cgroup);
 		result->memory_peak = (int64_t)number_in(setting->cgroup, "memory.peak", "");
 	}
-	for (int i = 0; *cgroup.name && i < (leave ? 1 : NAPS); i++) {
-		if (remove_group(cgroup.parent, cgroup.name, leave ? 0 : LEVELS) != -PSYS_EBUSY)
+	for (int i = 0; *cgroup.name && i < (leave ? NAPS_TO_LEAVE : NAPS); i++) {
+		r = remove_group(cgroup.parent, cgroup.name, leave ? 0 : LEVELS);
+		if (r != -PSYS_EBUSY)
 			break;
 		psys_nanosleep(&nap, NULL);
 	}
-	leave_leaf();
+	if (r != -PSYS_EBUSY)
+		leave_leaf();
 }
