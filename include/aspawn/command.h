@@ -890,11 +890,13 @@ PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);
 /*
  * A pool keeps the memory on which children run until their exec, so that a later start maps
  * nothing. Zero it before its first use, and do not move or free it before aspawn_pool_release()
- * has returned 0. Any number of threads and signal handlers may use it at the same time, without a
- * lock; one pool for the whole program is usual.
+ * has returned 0. Any number of threads and signal handlers may share it, without a lock; one pool
+ * for the whole program is usual. A forked process can use its copy of a pool.
  *
- * Details: a forked process can use its copy of a pool. A pool keeps about 64 stacks, of at most 1
- * MiB; it unmaps larger stacks, which long arguments need. It always has 64 bytes.
+ * A pool keeps about 64 stacks, of at most 1 MiB. A larger stack, for long arguments, is unmapped
+ * after use.
+ *
+ * Details: the structure always has 64 bytes.
  *
  *	static struct aspawn_pool pool;
  *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
@@ -907,11 +909,12 @@ PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 
 /*
  * Unmaps the memory of the pool that no handle, child or helper uses, and waits at most a second
- * for each helper whose child has been waited for. The pool may be used again.
+ * for each helper whose child has been waited for. The call ends no program. The pool may be used
+ * again.
  *
  * Returns 0 if no memory is left.
- *   -EBUSY   some memory is in use, always in a process that was forked while another thread was
- *            starting a child
+ *   -EBUSY   some memory is in use: wait for the children, and call again. A process that was
+ *            forked while another thread was starting a child always gets this error
  *   -EINVAL  pool is NULL
  */
 PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
