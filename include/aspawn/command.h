@@ -758,7 +758,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
  * Details: without a pidfd the call uses kill(2), after waitid(2) has shown that the child is not
  * reaped. If another thread reaps the child in between, another process may get the signal.
  *
- * signal  With 0 the call only checks if a signal could be sent, also to an ended child.
+ * signal  With 0 the call only checks if a signal could be sent. Until an ended child is reaped,
+ *         the call returns 0: ask aspawn_ended().
  *   -EINVAL  the signal is invalid
  *   -ESRCH   the child is reaped, or could not be cloned
  *   -EPERM   the child runs as another user, whom the caller may not signal
@@ -786,11 +787,12 @@ PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
  * Ends a tree (ASPAWN_OWNER_TREE): sends all of it the command's stop_signal, and after the grace
- * SIGKILL until nothing is left. The call does not wait for the end, and may be repeated with a
- * shorter grace.
+ * SIGKILL until nothing is left. Set-user-ID programs, and processes that services start, may
+ * survive: aspawn(7). The call may be repeated with a shorter grace.
  *
- * Details: the stop_signal reaches sixteen generations, but no process that /proc hides (hidepid).
- * For a tree in a control group the call may wait, or fail with -EAGAIN, as aspawn_pid() does.
+ * Details: the call does not wait for the end. The stop_signal reaches sixteen generations, but no
+ * process that /proc hides (hidepid). For a tree in a control group the call may wait, or fail with
+ * -EAGAIN, as aspawn_pid() does.
  *
  * grace_ms       With 0 the grace is one second, with ASPAWN_GRACE_NONE none.
  *   -EINVAL      child is no tree; grace_ms is less than ASPAWN_GRACE_NONE
@@ -803,14 +805,14 @@ PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
  * Sends SIGKILL to all processes of the control group (version 2, cgroups(7)) whose directory is
  * open as cgroup_fd and of those below, also to processes that are forked meanwhile. After
  * ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to end all that a command started: only
- * processes that were moved to another control group escape. The call does not wait for the end.
+ * processes that were moved to another control group escape.
  *   -EBADF       cgroup_fd is not open
  *   -ENOENT, -ENOTDIR  the directory is no control group of version 2, or the root, or Linux is
  *                older than 5.14
  *   -EACCES      the caller may not write to cgroup.kill
  *   -EOPNOTSUPP  the control group is threaded
  *
- * Details: the control group may be used again.
+ * Details: the call does not wait for the end. The control group may be used again.
  */
 PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 
