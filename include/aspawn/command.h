@@ -641,7 +641,8 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
 /*
  * Waits for the child's end, or the end of all processes of a tree. The call reaps the child,
  * closes ended_fd and started_fd, and frees the memory; the caller closes in_fd, out_fd, err_fd and
- * pty_fd. To be able to cancel a wait, poll ended_fd instead.
+ * pty_fd. To be able to cancel a wait, poll ended_fd instead, which is readable after the end, and
+ * then call aspawn_ended().
  *
  * A program that fills a pipe never ends: read first, or call aspawn_communicate().
  *
