@@ -200,10 +200,9 @@ struct aspawn_command {
 	const char *file;
 	char *const *argv; /* the arguments, which end with NULL; NULL means only file */
 	/* The environment, which ends with NULL. NULL means the caller's environ, which no other
-	 * thread may change during the call.
+	 * thread may change during the call. Actions such as ASPAWN_SETENV() change the copy.
 	 *
-	 * Details: actions such as ASPAWN_SETENV() change the copy. Without a libc environ is
-	 * empty. */
+	 * Details: without a libc environ is empty. */
 	char *const *envp;
 	/* Directories, in the format of PATH. NULL means PATH of the program's environment after
 	 * the actions, or "/bin:/usr/bin" without a PATH.
@@ -219,7 +218,8 @@ struct aspawn_command {
 	struct aspawn_pool *pool;
 
 	/* An enum aspawn_stream, or a descriptor above 2. 1 for std_out and 2 for std_err are
-	 * ASPAWN_STREAM_INHERIT.
+	 * ASPAWN_STREAM_INHERIT. The program also has the caller's descriptors without FD_CLOEXEC,
+	 * unless an action closes them.
 	 *
 	 * Details: the streams are made before the actions, which may replace them. */
 	int std_in, std_out, std_err;
@@ -544,7 +544,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
  * Call aspawn_wait(), aspawn_communicate() or aspawn_release() for every child, also if its program
  * was never executed: otherwise a zombie is left, or memory. They close ended_fd and started_fd,
  * and store -1. Before the call remove them from epoll(7), which reports a descriptor until its
- * last copy is closed: a child before its exec may hold one.
+ * last copy is closed: a child before its exec may hold one. To never wait, start a private child
+ * with a pool, and call aspawn_release().
  *
  * Details: a handle points only to the pool, and has 128 bytes on every architecture. in_fd,
  * out_fd, err_fd and pty_fd are above 2. A handle of zeros is no child, and aspawn_release() does
@@ -580,8 +581,8 @@ struct aspawn_child {
 PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
 
 /*
- * Starts a command, and returns when the child exists. What fails in the child is an error of
- * aspawn_wait_started().
+ * Starts a command, and returns when the child exists. What fails in the child, such as finding the
+ * program, is an error of aspawn_wait_started().
  *
  * The call takes some microseconds, with these exceptions:
  * - With ASPAWN_ONLY_BELOW, or ASPAWN_CLOSEFROM and more than 1024 descriptors, it waits for the
