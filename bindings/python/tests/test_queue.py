@@ -186,14 +186,14 @@ class Jobs(Test):
 
     def test_a_time_limit_ends_the_group(self):
         with aspawn.Queue() as queue:
-            error = queue.submit(shell("echo a; sleep 100 & wait"), timeout=0.5).exception()
+            error = queue.submit(shell("echo a; sleep 100 & wait"), timeout=2).exception()
             self.assertIsInstance(error, subprocess.TimeoutExpired)
             self.assertEqual((error.timeout, error.stdout, error.result.outcome, error.result.text),
-                             (0.5, b"a\n", "timed out", "timed out, killed by SIGTERM"))
+                             (2, b"a\n", "timed out", "timed out, killed by SIGTERM"))
             # How long its end takes, and the time that it has for that.
             for seconds, grace, returncode in ((0, None, 5), (0, 0, -signal.SIGKILL),
                                                (1, 0.05, -signal.SIGKILL), (1, 100, 5)):
-                error = queue.submit(shell(f"trap 'sleep {seconds}; exit 5' TERM; sleep 100 & wait"), timeout=0.5,
+                error = queue.submit(shell(f"trap 'sleep {seconds}; exit 5' TERM; sleep 100 & wait"), timeout=2,
                                      grace=grace).exception()
                 self.assertEqual(error.result.returncode, returncode)
 
@@ -202,7 +202,7 @@ class Jobs(Test):
             job = shell("trap 'exit 6' USR1; sleep 100 & wait")
             prepared = queue.prepare(job, stop_signal=signal.SIGUSR1)
             for args, options in (job, {"stop_signal": signal.SIGUSR1}), (None, {"prepared": prepared}):
-                error = queue.submit(args, timeout=0.5, grace=100, **options).exception()
+                error = queue.submit(args, timeout=2, grace=100, **options).exception()
                 self.assertEqual(error.result.returncode, 6)
 
     def test_a_result_says_what_was_given_up(self):
