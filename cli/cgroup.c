@@ -4,8 +4,8 @@
  *
  * Without --cgroup the parent is the tool's own group. If that has the controllers enabled for its
  * children, the command's group is made below. Otherwise the tool must be alone in it: a group with
- * controllers for its children can have no processes. The tool moves itself to a leaf, and at the
- * end it takes all of this back.
+ * controllers for its children can have no processes. The tool moves itself to a leaf. At the end
+ * the tool takes all of this back, unless something lives on in the command's group.
  */
 #include "cli.h"
 

@@ -2,8 +2,8 @@
 
 //go:build linux && (amd64 || arm64)
 
-// Package aspawn starts programs as os/exec does, without suspending the caller, on the C library
-// of the same name, which is in it.
+// Package aspawn starts programs as os/exec does, without suspending the caller. The package
+// contains the C library of the same name.
 //
 //	out, err := aspawn.Command("uname", "-sr").Output()
 //
