@@ -104,6 +104,13 @@ class Shell(Terminal):
         super().__init__('bash', '--norc', '--noprofile', '-i')
         self.expect(PROMPT)
 
+    def fg(self):
+        """The job has the terminal, and runs. What is typed earlier is for the shell, and a stop is
+        lost by SIGCONT."""
+        own = self.foreground()
+        self.run('fg')
+        until(lambda: self.foreground() != own and 'T' not in states(self.foreground()))
+
     def run(self, line):
         """What is typed comes back as the line, which the patterns below do not match."""
         self.send(line + '\n')
@@ -111,6 +118,27 @@ class Shell(Terminal):
     def code(self):
         self.run('echo "code:"$?')
         return int(self.expect(r'code:(\d+)\r\n(?s:.*)' + PROMPT)[0])
+
+
+def until(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f'nothing comes in {PATIENCE} seconds'
+        time.sleep(0.01)
+
+
+def states(group):
+    """The states of a process group's processes, as /proc has them."""
+    found = ''
+    for name in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{name}/stat', encoding='utf-8', errors='replace') as file:
+                state, _, its_group = file.read().rpartition(')')[2].split()[:3]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if its_group == str(group):
+            found += state
+    return found
 
 
 def test(function):
@@ -179,7 +207,7 @@ def ctrl_z_and_fg():
         shell.send('\x1a')
         shell.expect('Stopped(?s:.*)' + PROMPT)
         assert shell.code() in (128 + signal.SIGSTOP, 128 + signal.SIGTSTP)
-        shell.run('fg')
+        shell.fg()
         shell.expect('aspawn sh -c')
         shell.send('hel' 'lo\n')
         shell.expect('got=hello')
@@ -195,9 +223,7 @@ def ctrl_z_and_fg_and_ctrl_c():
         for _ in range(3):
             shell.send('\x1a')
             shell.expect('Stopped(?s:.*)' + PROMPT)
-            shell.run('fg')
-            shell.expect('aspawn sh -c')
-            time.sleep(0.1)
+            shell.fg()
         shell.send('\x03')
         shell.expect(PROMPT)
         equal(shell.code(), 130)
@@ -226,7 +252,7 @@ def a_reader_in_the_background_is_stopped():
             shell.run('jobs; echo "jobs"-end')
             stopped = re.search('Stopped', shell.expect(r'((?s:.*))jobs-end\r\n(?s:.*)' + PROMPT)[0])
         assert stopped
-        shell.run('fg')
+        shell.fg()
         shell.expect('aspawn cat\r\n')
         shell.send('hel' 'lo\n')
         shell.expect('hello\r\nhello\r\n')
@@ -279,7 +305,7 @@ def an_interactive_shell_below():
         shell.expect('running')
         shell.send('\x1a')
         shell.expect('Stopped(?s:.*)inner> ')
-        shell.run('fg')
+        shell.fg()
         shell.expect('sh -c')
         shell.send('\x03')
         shell.expect('inner> ')
@@ -324,7 +350,7 @@ def nested():
         shell.expect('running')
         shell.send('\x1a')
         shell.expect('Stopped(?s:.*)' + PROMPT)
-        shell.run('fg')
+        shell.fg()
         shell.expect('aspawn sh -c')
         shell.send('hel' 'lo\n')
         shell.expect('got=hello')
@@ -425,9 +451,10 @@ def a_stop_gives_the_terminal_back():
     with Shell() as shell:
         shell.run("$aspawn --pty sh -c 'echo run''ning; read x; echo got=$x' & fg")
         shell.expect('running')
+        until(lambda: shell.foreground() != shell.pid)
         os.kill(shell.foreground(), signal.SIGTSTP)
         shell.expect('Stopped(?s:.*)' + PROMPT)
-        shell.run('fg')
+        shell.fg()
         shell.expect('aspawn --pty')
         shell.send('hel' 'lo\n')
         shell.expect('got=hello')
