@@ -44,9 +44,12 @@ lasts_about_a_second()
 is_stopped_by_docker_stop()
 {
 	# shellcheck disable=SC2086
-	unshare $ids --pid --fork --mount --kill-child sh -c 'exec chroot root /aspawn -q /program stay' &
-	sleep 0.5
-	outer=$!
+	unshare $ids --pid --fork --mount --kill-child sh -c 'exec chroot root /aspawn -q /program stay-$1' sh $$ &
+	outer=$! tries=0
+	until pgrep -f "^/program stay-$$\$" >/dev/null || [ $tries = 200 ]; do
+		tries=$((tries + 1))
+		sleep 0.05
+	done
 	inner=$(cat /proc/$outer/task/$outer/children)
 	# shellcheck disable=SC2086
 	kill -TERM $inner

@@ -96,7 +96,7 @@ zero_is_none()
 
 durations()
 {
-	for duration in 1d 1h 1m 1s 10.34 9.999999999 .5 5. 100ms; do
+	for duration in 1d 1h 1m 10s 10.34 9.999999999 .5m 5. 10000ms; do
 		exits 0 "$aspawn" -t $duration true || return
 	done
 }
@@ -115,7 +115,7 @@ exponents()
 
 tiny_durations()
 {
-	ends_in 5 exits 124 "$aspawn" -t .0000000001 sleep 20
+	ends_in 15 exits 124 "$aspawn" -t .0000000001 sleep 20
 }
 
 invalid_values()
@@ -131,22 +131,22 @@ negative_durations()
 
 at_the_limit()
 {
-	ends_in 5 exits 124 "$aspawn" -t .1 sleep 20
+	ends_in 15 exits 124 "$aspawn" -t .1 sleep 20
 }
 
 preserves_the_status()
 {
 	exits 143 "$aspawn" --preserve-status -t .1 sleep 20 && exits 143 "$aspawn" -p -t .1 sleep 20 &&
-		exits 3 "$aspawn" -p -t .1 sh -c 'trap "exit 3" TERM; sleep 20 & wait'
+		exits 3 "$aspawn" -p -t 1 sh -c 'trap "exit 3" TERM; sleep 20 & wait'
 }
 
 kill_after_keeps_124()
 {
 	for options in "" -f --foreground; do
 		# shellcheck disable=SC2086 # no word, or one
-		ends_in 5 exits 124 "$aspawn" $options -k .1 -t .1 sh -c 'trap "" TERM; while :; do sleep 1; done' || return
+		ends_in 15 exits 124 "$aspawn" $options -k .1 -t .1 sh -c 'trap "" TERM; while :; do sleep 1; done' || return
 	done
-	exits 137 "$aspawn" -p -k .1 -t .1 sh -c 'trap "" TERM; while :; do sleep 1; done'
+	exits 137 "$aspawn" -p -k .1 -t 1 sh -c 'trap "" TERM; while :; do sleep 1; done'
 }
 
 verbose_names_signals()
@@ -225,9 +225,8 @@ cascaded()
 
 alrm_is_the_limit()
 {
-	"$aspawn" sleep 20 2>error &
-	sleep .2
-	kill -ALRM $!
+	"$aspawn" sleep "$long" 2>error &
+	waits sleeps && kill -ALRM $!
 	wait $!
 	[ $? = 124 ]
 }
@@ -253,13 +252,13 @@ other_sessions_end()
 stopped_commands_end()
 {
 	# shellcheck disable=SC2016 # for the inner shell
-	ends_in 5 exits 124 "$aspawn" -t .2 sh -c 'kill -STOP $$; sleep 20'
+	ends_in 15 exits 124 "$aspawn" -t .2 sh -c 'kill -STOP $$; sleep 20'
 }
 
 # A program in a background group would be stopped by TTIN.
 terminal_stays()
 {
-	echo answer | script -qec "$aspawn -t 5 head -n 1" /dev/null | grep -q answer
+	echo answer | script -qec "$aspawn -t 60 head -n 1" /dev/null | grep -q answer
 }
 
 # ---------------------------------------------------------------------------------------- tini
@@ -268,15 +267,16 @@ terminal_stays()
 reaps_orphans()
 {
 	# shellcheck disable=SC2016,SC2086 # for the inner shell; a word each
-	unshare $namespaces --mount-proc "$aspawn" sh -c '(sleep .1 & ) ; sleep .4; ! grep -s "^State:.Z" /proc/[0-9]*/status'
+	unshare $namespaces --mount-proc "$aspawn" sh -c '(sleep .1 & ) ; sleep .4; i=0
+		while grep -s "^State:.Z" /proc/[0-9]*/status; do i=$((i + 1)); [ $i -lt 100 ] || exit 1; sleep .1; done'
 }
 
 term_ends_a_program_without_handler()
 {
-	# shellcheck disable=SC2016,SC2086 # for the inner shell; a word each
-	unshare $namespaces "$aspawn" sh -c 'exec sleep 20' 2>error &
+	# shellcheck disable=SC2086 # a word each
+	unshare $namespaces "$aspawn" sh -c "exec sleep $long" 2>error &
 	outer=$!
-	waits pgrep -P "$outer" >/dev/null && init=$(pgrep -P "$outer") && sleep .2 && kill -TERM "$init"
+	waits sleeps && kill -TERM "$(pgrep -P "$outer")"
 	wait "$outer"
 	[ $? = 143 ]
 }
@@ -284,7 +284,7 @@ term_ends_a_program_without_handler()
 ends_with_its_program()
 {
 	# shellcheck disable=SC2086 # a word each
-	ends_in 5 unshare $namespaces "$aspawn" sh -c "setsid sleep $long & exit 0" && nothing_sleeps
+	ends_in 15 unshare $namespaces "$aspawn" sh -c "setsid sleep $long & exit 0" && nothing_sleeps
 }
 
 forwards()
@@ -303,12 +303,13 @@ status_of_the_program()
 
 reaps_without_an_option()
 {
-	exits 0 "$aspawn" sh -c '(sleep .05 &); sleep .1' && [ ! -s error ]
+	exits 0 "$aspawn" sh -c '(sleep .05 &); sleep 1' && [ ! -s error ]
 }
 
 dies_with_parent()
 {
-	sh -c "$aspawn --die-with-parent sleep $long & sleep .5; kill -KILL \$\$"
+	sh -c '"$aspawn" --die-with-parent sleep "$1" & until [ -e go ]; do sleep .05; done; kill -KILL $$' sh "$long" &
+	waits sleeps && touch go && wait
 	waits nothing_sleeps
 }
 
@@ -316,7 +317,7 @@ term_reaches_all()
 {
 	"$aspawn" sh -c "setsid sleep $long & sleep $long" 2>error &
 	waits sleeps && kill -TERM $!
-	ends_in 5 wait $!
+	ends_in 15 wait $!
 	nothing_sleeps
 }
 
@@ -353,18 +354,18 @@ one_in_another()
 single_child()
 {
 	cat >single <<-'S'
-		sh -c 'trap "touch child" TERM; touch running; i=0; while [ $i -lt 20 ]; do sleep .05; i=$((i + 1)); done' &
+		sh -c 'trap "touch child" TERM; touch running; i=0; while [ $i -lt 60 ]; do sleep .05; i=$((i + 1)); done' &
 		trap 'wait; exit 5' TERM
 		wait
 	S
 	rm -f child running
-	exits 124 "$aspawn" -f -t .5 sh single && [ -e running ] && [ ! -e child ]
+	exits 124 "$aspawn" -f -t 2 sh single && [ -e running ] && [ ! -e child ]
 }
 
 no_rewriting()
 {
 	refuses --rewrite --rewrite 15:2 && receiver
-	"$aspawn" -s USR1 -t .5 sh receiver 2>error
+	"$aspawn" -s USR1 -t 2 sh receiver 2>error
 	[ $? = 124 ] && [ -e received ]
 }
 
@@ -406,7 +407,7 @@ no_new_privileges()
 
 does_not_wait_for_the_rest()
 {
-	ends_in 5 "$aspawn" sh -c "sleep $long &" && nothing_sleeps
+	ends_in 15 "$aspawn" sh -c "sleep $long &" && nothing_sleeps
 }
 
 # ----------------------------------------------------------------------------------- moreutils
