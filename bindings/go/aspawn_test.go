@@ -413,7 +413,7 @@ func TestKillTreeOfNoTree(t *testing.T) {
 func TestStopSignal(t *testing.T) {
 	for _, owner := range []Owner{OwnerCaller, OwnerTree} {
 		c := shell(`trap "exit 7" INT; kill -STOP $$; while :; do sleep 0.01; done`)
-		c.TimeLimit, c.WaitDelay, c.Owner, c.StopSignal = 300*time.Millisecond, time.Hour, owner, os.Interrupt
+		c.TimeLimit, c.WaitDelay, c.Owner, c.StopSignal = 2*time.Second, time.Hour, owner, os.Interrupt
 		if err := c.Run(); !errors.Is(err, context.DeadlineExceeded) || c.ProcessState.ExitCode() != 7 {
 			t.Fatal(err, c.ProcessState)
 		}

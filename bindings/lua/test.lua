@@ -195,13 +195,13 @@ test("every signal that ends a program has a name", function()
 end)
 
 test("a time limit ends the group", function()
-	local result = aspawn.run { "sh", "-c", "echo a; sleep 20 & wait", timeout = 0.5, kill_group = true }
+	local result = aspawn.run { "sh", "-c", "echo a; sleep 20 & wait", timeout = 2, kill_group = true }
 	same({ result.out, result.ok, result.timed_out, result.signal }, { "a\n", false, true, 15 })
 end)
 
 test("seconds may be endless, and are numbers", function()
 	local before = descriptors()
-	local late = { "sh", "-c", "trap 'exit 3' TERM; sleep 20 & wait; sleep 0.1", timeout = 0.5, grace = math.huge, kill_group = true }
+	local late = { "sh", "-c", "trap 'exit 3' TERM; sleep 20 & wait; sleep 0.1", timeout = 2, grace = math.huge, kill_group = true }
 	same(aspawn.run(late).code, 3)
 	same(aspawn.run({ "true", timeout = math.huge }).ok, true)
 	local queue = aspawn.queue()
@@ -562,7 +562,7 @@ test("private children", function()
 end)
 
 test("a signal for a time limit, and output that is given up", function()
-	local limited = { "sh", "-c", "trap 'exit 7' USR1; sleep 100 & wait", timeout = 0.3, grace = 100, kill_group = true,
+	local limited = { "sh", "-c", "trap 'exit 7' USR1; sleep 100 & wait", timeout = 2, grace = 100, kill_group = true,
 		stop_signal = "SIGUSR1" }
 	same(aspawn.run(limited).code, 7)
 	limited.kill_group = nil
@@ -682,11 +682,11 @@ test("options of a job", function()
 	found = result { "no-such-program" }
 	same({ found.ok, found.outcome, found.text, found.errno, found.code },
 		{ false, "not_started", 'not started: search "no-such-program": ENOENT', 2 })
-	found = result { "sh", "-c", "echo a; sleep 20 & wait", timeout = 0.5 }
+	found = result { "sh", "-c", "echo a; sleep 20 & wait", timeout = 2 }
 	same({ found.out, found.ok, found.outcome, found.signal, found.text },
 		{ "a\n", false, "timed_out", 15, "timed out, killed by SIGTERM" })
 	for _, grace in ipairs { 0, 5 } do
-		found = result { "sh", "-c", "trap 'exit 5' TERM; sleep 20 & wait", timeout = 0.5, grace = grace }
+		found = result { "sh", "-c", "trap 'exit 5' TERM; sleep 20 & wait", timeout = 2, grace = grace }
 		same({ found.signal, found.code }, grace == 0 and { 9 } or { nil, 5 })
 	end
 	for _, wrong in ipairs { {}, { "true", stdin = "pipe" }, { "true", stdout = "inherit" }, { "true", stdout = io.stderr }, { "true", stderr = io.stderr },

@@ -100,14 +100,14 @@ test('a signal is no error, but a program that is missing is one', async () => {
 
 test('a time limit ends what the program has started too', async () => {
 	// Otherwise sleep would hold the pipe.
-	const promise = shell('sleep 60 & echo started; wait', { timeout: 500 });
+	const promise = shell('sleep 60 & echo started; wait', { timeout: 2000 });
 	await assert.rejects(promise, { code: 'ETIMEDOUT', signal: 'SIGTERM', stdout: 'started\n' });
 	const stubborn = shell("trap '' TERM; while :; do sleep 1; done", { timeout: 100, grace: 0 });
 	await assert.rejects(stubborn, { code: 'ETIMEDOUT', signal: 'SIGKILL' });
 });
 
 test('a time limit sends the stop signal', async () => {
-	const options = { timeout: 500, grace: 1e6 };
+	const options = { timeout: 2000, grace: 1e6 };
 	const script = "trap 'exit 7' USR1; while :; do sleep 0.1; done";
 	await assert.rejects(shell(script, { ...options, stopSignal: 'SIGUSR1' }), { code: 'ETIMEDOUT', survivors: 0 });
 	const prepared = queue.prepare('sleep', ['100'], { stopSignal: 'SIGUSR1' });

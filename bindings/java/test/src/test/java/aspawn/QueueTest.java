@@ -141,7 +141,7 @@ class QueueTest {
     void limitsSendTheStopSignal() throws Exception {
         try (CommandQueue queue = new CommandQueue(2)) {
             Command stops = sh("trap 'exit 7' USR1; kill -STOP $$; while :; do sleep 0.01; done").stopSignal(Constants.SIGUSR1);
-            Result result = queue.submit(new Job(stops).timeLimit(Duration.ofMillis(200)).grace(Duration.ofHours(1))).get();
+            Result result = queue.submit(new Job(stops).timeLimit(Duration.ofSeconds(2)).grace(Duration.ofHours(1))).get();
             assertEquals(List.of(Result.Outcome.TIMED_OUT, 7, 0), List.of(result.outcome(), result.exitValue(), result.survivors()));
             assertThrows(ExecutionException.class, () -> queue.submit(new Job(new Command("true").stopSignal(9))).get());
         }
