@@ -197,7 +197,7 @@ test-kernels: cross-all $(BUILD_DIR)/cli/aspawn ## the suite as the init of real
 # 11 and 13 too.
 newest := x86_64-on-amd64-5.10 x86_64-on-amd64-6.12 x86_64-on-amd64-new \
 	x32-on-amd64-new i386-on-amd64-new aarch64-on-arm64-new \
-	arm-on-armhf-new riscv64-on-riscv64-new ppc64le-on-ppc64el-64k s390x-on-s390x-new \
+	arm-on-arm64-new riscv64-on-riscv64-new ppc64le-on-ppc64el-64k s390x-on-s390x-new \
 	mips64el-on-mips64el-6.1 mipsel-on-mipsel-6.1 loongarch64-on-loong64-new
 .PHONY: cross-newest
 booted := $(sort $(foreach pair,$(newest),$(firstword $(subst -on-, ,$(pair)))))
