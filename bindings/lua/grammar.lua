@@ -5,9 +5,9 @@
 -- program. The library debug is not in the grammar: it breaks any Lua.
 local random, action_operands = ...
 
-local fields = { "handle", "jobs", "registered", "handle", "jobs", "registered", "stdin", "stdout", "stderr", "pipes", "pid", "__index", "__newindex", "__gc",
+local fields = { "handle", "jobs", "registered", "handle", "jobs", "registered", "stdin", "stdout", "stderr", "terminal", "pipes", "pid", "__index", "__newindex", "__gc",
 	"__close", "__metatable", "__name", "ok", "out", "job", "n", 1, 2 }
-local methods = { "started", "wait", "wait", "kill", "kill_group", "ended_fd", "started_fd", "mode", "submit", "submit", "prepare",
+local methods = { "started", "wait", "wait", "kill", "kill_group", "ended_fd", "started_fd", "terminal_fd", "resize", "mode", "submit", "submit", "prepare",
 	"results", "cancel", "count", "fd", "close", "close", "__gc", "__close", "__tostring",
 	"__index", "__newindex", "write", "flush", "seek", "setvbuf" }
 local functions = { "run", "run", "spawn", "spawn", "popen", "execute", "install", "kill_cgroup", "queue" }
@@ -77,7 +77,7 @@ local function command()
 		local name = pick(options)
 		if name == "actions" and random(12) > 1 then value = "{ " .. action() .. ", " .. action() .. " }" end
 		if name == "owner" or name == "memory" then value = pick { "'private'", "'suspended'", "'copied'", value } end
-		if name:match("^std") then value = pick { "io.stdin", "io.stderr", "'pipe'", "'null'", value } end
+		if name:match("^std") then value = pick { "io.stdin", "io.stderr", "'pipe'", "'null'", "'pty'", value } end
 		if name ~= "timeout" then list[#list + 1] = name .. " = " .. value end
 	end
 	if random(3) == 1 then list[#list + 1] = "actions = { " .. action() .. " }" end

@@ -426,6 +426,80 @@ test("spawn() has pipes and a status", function()
 	same({ child:ended_fd() }, {})
 end)
 
+local function on_terminal(command)
+	command.stdin, command.stdout, command.stderr = "pty", "pty", "pty"
+	return aspawn.spawn(command)
+end
+
+test("a terminal is a file, and its size changes", function()
+	local before = descriptors()
+	local child = on_terminal { "sh", "-c", 'stty size; read line; echo "<$line>"; stty size; exit 3', pty_rows = 7, pty_columns = 9 }
+	local terminal = child.terminal
+	same(pack(io.type(terminal), child.stdin, terminal:read()), pack("file", nil, "7 9\r"))
+	same(pack(child:resize(30, 100)), pack(true))
+	terminal:write("typed\n")
+	same({ terminal:read("*a") }, { "typed\r\n<typed>\r\n30 100\r\n" })
+	same(pack(child:wait()), pack(nil, "exit", 3))
+	same({ child:resize(1, 2), type(child:terminal_fd()), terminal:close() }, { true, "number", true })
+	same(pack(child:resize(1, 2)), pack(nil, "bad file descriptor", 9))
+	same({ (child:terminal_fd()) }, {})
+	same({ (aspawn.spawn({ "true" }):resize(1, 2)) }, { nil })
+	for _, wrong in ipairs { {}, { 1 }, { 1.5, 1 }, { -1, 1 }, { 1, "x" } } do
+		same({ (pcall(child.resize, child, unpack(wrong))) }, { false })
+	end
+	same(descriptors(), before)
+end)
+
+test("a terminal loses nothing", function()
+	for _ = 1, 10 do
+		local last
+		for line in on_terminal({ "seq", "2000" }).terminal:lines() do last = line end
+		same(last, "2000\r")
+	end
+	local child = on_terminal { "sh", "-c", "stty -echo; echo ready; read a; echo $a" }
+	same({ child.terminal:read(1) }, { "r" })
+	child.terminal:write("text\n")
+	same({ child.terminal:read("*a") }, { "eady\r\ntext\r\n" })
+end)
+
+test("a terminal that is closed or collected hangs the program up", function()
+	local child = on_terminal { "sleep", "20" }
+	child:started() -- it has the terminal before
+	child.terminal:close()
+	same(pack(child:wait()), pack(nil, "signal", 1))
+	child = on_terminal { "sleep", "20" }
+	child:started()
+	child.terminal = nil
+	collectgarbage()
+	collectgarbage()
+	same(pack(child:wait()), pack(nil, "signal", 1))
+	same(pack(child:resize(1, 2)), pack(nil, "bad file descriptor", 9))
+	local terminal = on_terminal({ "sh", "-c", "read line; echo \"<$line>\"" }).terminal
+	collectgarbage()
+	collectgarbage()
+	terminal:write("text\n")
+	same({ terminal:read("*a"), terminal:close() }, { "text\r\n<text>\r\n", true })
+end)
+
+test("run() has a terminal, and what has none refuses it", function()
+	local result = aspawn.run { "sh", "-c", "test -t 0 && test -t 1 && ! test -t 2 && wc -l; echo b >&2", stdin = "pty", stdout = "pty", input = "a\n" }
+	same({ result.out, result.err, result.ok }, { "a\r\n1\r\n", "b\n", true })
+	result = aspawn.run { "sh", "-c", "echo a; echo b >&2", stderr = "pty" }
+	same({ result.out, result.err }, { "a\n", "b\r\n" })
+	result = aspawn.run { "sh", "-c", "echo a; echo b >&2", stdout = "pty", stderr = "pty" }
+	same({ result.out, result.err }, { "a\r\nb\r\n" })
+	same(pack(aspawn.run { "true", stdout = "pty", pty_rows = 70000 }), pack(nil, 'argument "pty_rows": EINVAL', 22))
+	local queue = aspawn.queue()
+	for _, stream in ipairs { "stdin", "stdout", "stderr" } do
+		local command = { "true", [stream] = "pty" }
+		same({ (pcall(aspawn.popen, command)), (pcall(queue.submit, queue, command)), (queue:prepare(command)) }, { false, false, nil })
+	end
+	queue:close()
+	for _, name in ipairs { "pty_rows", "pty_columns" } do
+		same({ pcall(aspawn.spawn, { "true", [name] = 5 }) }, { false, 'pty_rows, pty_columns: no stream is "pty"' })
+	end
+end)
+
 test("a child can be ended", function()
 	local child = aspawn.spawn { "sleep", "20" }
 	local _, message = child:wait(0.01)

@@ -111,6 +111,16 @@ bool is_true(lua_State *L, int options, const char *name)
 	return is_true;
 }
 
+int64_t number_option(lua_State *L, int table, const char *name, double least, double most,
+		      int64_t otherwise)
+{
+	get_field(L, table, name);
+	if (!lua_isnil(L, -1))
+		return (int64_t)pop_number(L, name, NULL, least, most);
+	lua_pop(L, 1);
+	return otherwise;
+}
+
 bool option(struct build *build, const char *name)
 {
 	get_field(build->L, build->options, name);
@@ -274,6 +284,17 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 	build->command.std_in = stream(build, "stdin", streams[0]);
 	build->command.std_out = stream(build, "stdout", streams[1]);
 	build->command.std_err = stream(build, "stderr", streams[2]);
+	build->command.pty_rows = (unsigned)number_option(L, index, "pty_rows", 0, UINT_MAX, 0);
+	build->command.pty_columns =
+		(unsigned)number_option(L, index, "pty_columns", 0, UINT_MAX, 0);
+	if (build->command.pty_rows + build->command.pty_columns && !has_terminal(&build->command))
+		luaL_error(L, "pty_rows, pty_columns: no stream is \"pty\"");
+}
+
+bool has_terminal(const struct aspawn_command *command)
+{
+	return command->std_in == ASPAWN_STREAM_PTY || command->std_out == ASPAWN_STREAM_PTY ||
+	       command->std_err == ASPAWN_STREAM_PTY;
 }
 
 /* Copies the descriptor of a file below 3, to close after the start.

@@ -67,12 +67,16 @@ extern struct aspawn_pool pool;
 /* From the table at the index: options, and the arguments as its list. */
 void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 	     struct handle *handle);
+bool has_terminal(const struct aspawn_command *command);
 /* Returns 0, or the number of results: why the command was refused. */
 int start(struct build *build, struct aspawn_child *child);
 
 /* Leaves the option on the stack if it is there. */
 bool option(struct build *build, const char *name);
 bool is_true(lua_State *L, int options, const char *name);
+/* An option of a table, a whole number. */
+int64_t number_option(lua_State *L, int table, const char *name, double least, double most,
+		      int64_t otherwise);
 /* The sum of the flags whose names are true options of the table. */
 uint64_t flags_of(lua_State *L, int table, const struct constant *words);
 
@@ -156,7 +160,8 @@ struct handle {
 		const char *mode;
 	} pipes[MOST_PIPES];
 	int pipe_count;
-	bool is_line; /* of a shell, or of what the shell would execute: */
+	struct handle **terminal; /* what the file of the terminal has: this handle; or NULL */
+	bool is_line;             /* of a shell, or of what the shell would execute: */
 	bool is_direct;
 	bool waited;
 	int result, status; /* of the wait */
@@ -190,9 +195,12 @@ bool is_luajit(void);
 /* Pushes a file that is closed. */
 stream_file *new_file(lua_State *L, lua_CFunction close);
 void set_file(stream_file *stream, FILE *file, lua_CFunction close);
-/* Pushes a file of LuaJIT's own that has this stream; false: there is none. */
-bool push_in_luajit_file(lua_State *L, FILE *file);
+/* Pushes a file of LuaJIT's own that has this stream. */
+void push_in_luajit_file(lua_State *L, FILE *file);
 int close_plain(lua_State *L);
+/* Returns a stream that takes the terminal of the child, and ends when no process has it any more.
+ * NULL is an error, with errno. */
+FILE *open_terminal(struct handle *handle);
 
 /* --- functions of the module ---------------------------------------------------------- */
 

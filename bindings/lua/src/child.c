@@ -3,6 +3,7 @@
 #include "binding.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@ void clear(struct handle *handle)
 	memset(handle, 0, sizeof *handle);
 	handle->child.ended_fd = handle->child.started_fd = -1;
 	handle->child.in_fd = handle->child.out_fd = handle->child.err_fd = -1;
+	handle->child.pty_fd = -1;
 }
 
 struct handle *new_handle(lua_State *L)
@@ -48,6 +50,10 @@ static int handle_gc(lua_State *L)
 	close_pipe(&handle->child.in_fd);
 	close_pipe(&handle->child.out_fd);
 	close_pipe(&handle->child.err_fd);
+	if (handle->terminal)
+		*handle->terminal = NULL;
+	else
+		close_pipe(&handle->child.pty_fd);
 	for (int i = 0; i < handle->pipe_count; i++)
 		close_pipe(&handle->pipes[i].fd);
 	aspawn_release(&handle->child);
@@ -91,21 +97,20 @@ int *add_pipe(struct build *build, int number, const char *mode)
 	return &pipe->fd;
 }
 
-/* Pushes a file of the caller's end of a pipe, which it takes. */
-static void push_pipe(lua_State *L, int *fd, const char *mode)
+/* Pushes a file of the caller's end of a pipe, which it takes; NULL: of the terminal. */
+static void push_file(lua_State *L, struct handle *handle, int *fd, const char *mode)
 {
 	stream_file *stream = is_luajit() ? NULL : new_file(L, close_plain);
-	FILE *file = fdopen(*fd, mode);
+	FILE *file = fd ? fdopen(*fd, mode) : open_terminal(handle);
 
 	if (!file)
 		luaL_error(L, "%s", strerror(errno));
-	*fd = -1;
-	if (stream) {
+	if (fd)
+		*fd = -1;
+	if (stream)
 		set_file(stream, file, close_plain);
-	} else if (!push_in_luajit_file(L, file)) {
-		(void)fclose(file);
-		luaL_error(L, "/dev/null cannot be opened");
-	}
+	else
+		push_in_luajit_file(L, file);
 }
 
 int l_spawn(lua_State *L)
@@ -127,13 +132,17 @@ int l_spawn(lua_State *L)
 	int *const fds[] = { &handle->child.in_fd, &handle->child.out_fd, &handle->child.err_fd };
 	for (int i = 0; i < 3; i++)
 		if (*fds[i] >= 0) {
-			push_pipe(L, fds[i], i ? "r" : "w");
+			push_file(L, handle, fds[i], i ? "r" : "w");
 			lua_setfield(L, 2, names[i]);
 		}
+	if (handle->child.pty_fd >= 0) {
+		push_file(L, handle, NULL, NULL);
+		lua_setfield(L, 2, "terminal");
+	}
 	if (handle->pipe_count)
 		lua_newtable(L);
 	for (int i = 0; i < handle->pipe_count; i++) {
-		push_pipe(L, &handle->pipes[i].fd, handle->pipes[i].mode);
+		push_file(L, handle, &handle->pipes[i].fd, handle->pipes[i].mode);
 		lua_rawseti(L, -2, handle->pipes[i].number);
 	}
 	if (handle->pipe_count)
@@ -233,6 +242,23 @@ static int child_started_fd(lua_State *L)
 	return push_descriptor(L, check_handle(L)->child.started_fd);
 }
 
+/* child:terminal_fd() */
+static int child_terminal_fd(lua_State *L)
+{
+	return push_descriptor(L, check_handle(L)->child.pty_fd);
+}
+
+/* child:resize(rows, columns) */
+static int child_resize(lua_State *L)
+{
+	lua_settop(L, 3);
+	const double columns = pop_number(L, "columns", NULL, 0, UINT_MAX);
+	const double rows = pop_number(L, "rows", NULL, 0, UINT_MAX);
+
+	return done(L, aspawn_resize(&check_handle(L)->child, (unsigned)rows, (unsigned)columns),
+		    NULL);
+}
+
 /* child:mode() */
 static int child_mode(lua_State *L)
 {
@@ -275,6 +301,8 @@ void open_child(lua_State *L)
 		{ "mode", child_mode },
 		{ "ended_fd", child_ended_fd },
 		{ "started_fd", child_started_fd },
+		{ "terminal_fd", child_terminal_fd },
+		{ "resize", child_resize },
 		{ NULL, NULL },
 	};
 

@@ -119,7 +119,8 @@ void set_file(stream_file *stream, FILE *file, lua_CFunction close)
 
 #define OPEN "aspawn.open" /* io.open, in the registry */
 
-bool push_in_luajit_file(lua_State *L, FILE *file)
+/* Pushes a file of LuaJIT's own that has this stream. Returns false if there is none. */
+static bool push_own_file(lua_State *L, FILE *file)
 {
 	lua_getfield(L, LUA_REGISTRYINDEX, OPEN);
 	lua_pushvalue(L, -1);
@@ -142,20 +143,31 @@ bool push_in_luajit_file(lua_State *L, FILE *file)
 	return true;
 }
 
-#if LUA_VERSION_NUM == 501
+void push_in_luajit_file(lua_State *L, FILE *file)
+{
+	if (push_own_file(L, file))
+		return;
+	(void)fclose(file);
+	luaL_error(L, "/dev/null cannot be opened");
+}
+
+/* A stream of the libc's that does what Lua's files do not: it waits for the child of LuaJIT's
+ * popen(), or gives up the terminal of a handle. */
 struct cookie {
-	FILE *file;
-	struct handle handle;
+	int fd;
+	struct handle child, *terminal_of;
 };
 
 static ssize_t cookie_read(void *arg, char *to, size_t size)
 {
-	return read(fileno(((struct cookie *)arg)->file), to, size);
+	const ssize_t count = read(((struct cookie *)arg)->fd, to, size);
+
+	return count < 0 && errno == EIO ? 0 : count; /* no process has the terminal any more */
 }
 
 static ssize_t cookie_write(void *arg, const char *from, size_t size)
 {
-	const ssize_t count = write(fileno(((struct cookie *)arg)->file), from, size);
+	const ssize_t count = write(((struct cookie *)arg)->fd, from, size);
 
 	return count < 0 ? 0 : count; /* fopencookie(3): 0 is an error */
 }
@@ -170,44 +182,51 @@ static int cookie_seek(void *arg, off64_t *place, int whence)
 static int cookie_close(void *arg)
 {
 	struct cookie *cookie = arg;
-	int r = fclose(cookie->file);
+	int r = close(cookie->fd);
 
-	if (wait_for(&cookie->handle, -1) == -ECANCELED) {
-		errno = -cookie->handle.failure.error;
+	if (cookie->terminal_of) {
+		cookie->terminal_of->child.pty_fd = -1;
+		cookie->terminal_of->terminal = NULL;
+	} else if (wait_for(&cookie->child, -1) == -ECANCELED) {
+		errno = -cookie->child.failure.error;
 		r = -1;
 	}
 	free(cookie);
 	return r;
 }
 
-/* Pushes a file of LuaJIT's own and puts the stream into it; takes the FILE and the child. */
-static int push_luajit_file(lua_State *L, FILE *file, struct handle *handle, bool reads)
+/* Returns a stream that takes the descriptor, or NULL. */
+static FILE *open_cookie(int fd, const char *mode, struct cookie **opened)
 {
 	const cookie_io_functions_t functions = { .read = cookie_read,
 						  .write = cookie_write,
 						  .seek = cookie_seek,
 						  .close = cookie_close };
 	struct cookie *cookie = calloc(1, sizeof *cookie);
-	FILE *own = NULL;
+	FILE *file = cookie ? fopencookie(cookie, mode, functions) : NULL;
 
-	if (cookie) {
-		*cookie = (struct cookie){ file, *handle };
-		own = fopencookie(cookie, reads ? "r" : "w", functions);
-	}
-	if (!own) {
+	if (file) {
+		cookie->fd = fd;
+		*opened = cookie;
+	} else {
 		free(cookie);
-		(void)fclose(file);
 		errno = ENOMEM;
-		return system_error(L, NULL);
 	}
-	clear(handle);
-	if (!push_in_luajit_file(L, own)) {
-		(void)fclose(own);
-		return luaL_error(L, "/dev/null cannot be opened");
-	}
-	return 1;
+	return file;
 }
-#endif
+
+FILE *open_terminal(struct handle *handle)
+{
+	struct cookie *cookie;
+	FILE *file = open_cookie(handle->child.pty_fd, "r+", &cookie);
+
+	if (file) {
+		cookie->terminal_of = handle;
+		handle->terminal = &cookie->terminal_of;
+		(void)setvbuf(file, NULL, _IONBF, 0); /* a write would drop what was read before */
+	}
+	return file;
+}
 
 /* What vendor/shell.c gets for a line of popen(), and gives to spawn_in(). */
 struct line {
@@ -275,7 +294,8 @@ static int start_piped(lua_State *L, struct handle *handle, bool reads)
 	if (lua_istable(L, 1)) {
 		prepare(&build, L, 1, streams, NULL);
 		only_of_run(L, 1);
-		if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_STREAM_PIPE)
+		if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_STREAM_PIPE ||
+		    has_terminal(&build.command))
 			return luaL_error(L, "popen: the mode says which stream is a pipe");
 		return start(&build, &handle->child);
 	}
@@ -312,14 +332,18 @@ int l_popen(lua_State *L)
 	if (refusal)
 		return refusal;
 	int *fd = reads ? &handle->child.out_fd : &handle->child.in_fd;
-	FILE *file = fdopen(*fd, reads ? "r" : "w");
+	const char *opened_as = reads ? "r" : "w";
+	struct cookie *cookie;
+	FILE *file = stream ? fdopen(*fd, opened_as) : open_cookie(*fd, opened_as, &cookie);
 	if (!file)
 		return system_error(L, NULL);
 	*fd = -1;
-#if LUA_VERSION_NUM == 501
-	if (!stream)
-		return push_luajit_file(L, file, handle, reads);
-#endif
+	if (!stream) {
+		cookie->child = *handle;
+		clear(handle);
+		push_in_luajit_file(L, file);
+		return 1;
+	}
 	set_file(stream, file, close_child);
 	keep_child(L, file, 3);
 	lua_pushvalue(L, 4);

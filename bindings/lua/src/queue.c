@@ -48,17 +48,6 @@ static void keep(lua_State *L, lua_Number key, int index)
 	lua_pop(L, 1);
 }
 
-/* An option of a table, a whole number. */
-static int64_t number(lua_State *L, int table, const char *name, double least, double most,
-		      int64_t otherwise)
-{
-	get_field(L, table, name);
-	if (!lua_isnil(L, -1))
-		return (int64_t)pop_number(L, name, NULL, least, most);
-	lua_pop(L, 1);
-	return otherwise;
-}
-
 /* queue([{ running =, jobs =, job_bytes =, delay =, no_server = }]) */
 int l_queue(lua_State *L)
 {
@@ -71,9 +60,10 @@ int l_queue(lua_State *L)
 	lua_settop(L, 1);
 	if (!lua_isnil(L, 1)) {
 		luaL_checktype(L, 1, LUA_TTABLE);
-		options.running = (uint32_t)number(L, 1, "running", 1, UINT32_MAX, 0);
-		options.jobs = (uint32_t)number(L, 1, "jobs", 1, UINT32_MAX, 0);
-		options.job_bytes = (uint32_t)number(L, 1, "job_bytes", 1, UINT32_MAX, 1 << 17);
+		options.running = (uint32_t)number_option(L, 1, "running", 1, UINT32_MAX, 0);
+		options.jobs = (uint32_t)number_option(L, 1, "jobs", 1, UINT32_MAX, 0);
+		options.job_bytes =
+			(uint32_t)number_option(L, 1, "job_bytes", 1, UINT32_MAX, 1 << 17);
 		const int64_t delay_ms = time_option(L, 1, "delay", 0);
 		options.delay_ms = delay_ms < UINT32_MAX ? (uint32_t)delay_ms : UINT32_MAX;
 		if (is_true(L, 1, "no_server"))
@@ -124,17 +114,17 @@ static int queue_submit(lua_State *L)
 	memset(&job, 0, sizeof job);
 	job.size = sizeof job;
 	job.input = input_option(L, 2, &job.input_size);
-	const size_t kept = (size_t)number(L, 2, "output_size", 0, UINT32_MAX, 1 << 14) + 1;
-	job.key = (uint32_t)number(L, 2, "key", 1, UINT32_MAX, 0);
-	job.key_limit = (uint32_t)number(L, 2, "key_limit", 1, UINT32_MAX, 0);
-	job.priority = (int)number(L, 2, "priority", 0, INT_MAX, 0);
-	job.prepared = number(L, 2, "prepared", 1, 9007199254740992.0, 0);
+	const size_t kept = (size_t)number_option(L, 2, "output_size", 0, UINT32_MAX, 1 << 14) + 1;
+	job.key = (uint32_t)number_option(L, 2, "key", 1, UINT32_MAX, 0);
+	job.key_limit = (uint32_t)number_option(L, 2, "key_limit", 1, UINT32_MAX, 0);
+	job.priority = (int)number_option(L, 2, "priority", 0, INT_MAX, 0);
+	job.prepared = number_option(L, 2, "prepared", 1, 9007199254740992.0, 0);
 	time_limits(L, 2, &job.time_limit_ms, &job.grace_ms);
 	prepare(&build, L, 2, streams, NULL);
 	struct aspawn_command *command = &build.command;
 	if (command->std_in != ASPAWN_STREAM_DEFAULT ||
 	    (command->std_out != ASPAWN_STREAM_PIPE && command->std_out != ASPAWN_STREAM_NULL) ||
-	    command->std_err >= 0)
+	    command->std_err >= 0 || has_terminal(command))
 		return luaL_error(L, "submit: stdout and stderr are \"pipe\" or \"null\", or stderr "
 				     "is \"stdout\"; stdin is input");
 	if (command->flags & ASPAWN_COMMAND_DIES_WITH_CALLER)

@@ -72,9 +72,13 @@ int l_run(lua_State *L)
 	struct outputs *outputs = new_outputs(L);
 	prepare(&build, L, 1, streams, NULL);
 	io.flags = flags_of(L, 1, aspawn_io_flags_words);
-	const bool has_out = build.command.std_out == ASPAWN_STREAM_PIPE;
-	const bool has_err = build.command.std_err == ASPAWN_STREAM_PIPE;
-	if (io.input && build.command.std_in != ASPAWN_STREAM_PIPE)
+	const struct aspawn_command *command = &build.command;
+	const bool out_is_pty = command->std_out == ASPAWN_STREAM_PTY;
+	const bool err_is_pty = command->std_err == ASPAWN_STREAM_PTY;
+	const bool has_out = out_is_pty || command->std_out == ASPAWN_STREAM_PIPE;
+	const bool has_err = (err_is_pty && !out_is_pty) || command->std_err == ASPAWN_STREAM_PIPE;
+	if (io.input && command->std_in != ASPAWN_STREAM_PIPE &&
+	    command->std_in != ASPAWN_STREAM_PTY)
 		return luaL_error(L, "run: both input and stdin");
 	io.sink = collect;
 	io.arg = outputs;
