@@ -104,7 +104,8 @@ test("a line that is too long, and descriptors that are short", function()
 		end
 		local found = pack(popen("true"))
 		local other = pack(popen("true | true"))
-		for _, file in ipairs(files) do file:close() end
+		-- the last one first, with which the libc's list begins
+		for i = #files, 1, -1 do files[i]:close() end
 		return found, other
 	end)
 end)
