@@ -7,13 +7,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <lualib.h>
-
 struct aspawn_pool pool;
+const int default_streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT,
+				ASPAWN_STREAM_DEFAULT };
 
 int expected(lua_State *L, const char *what, const char *expected)
 {
@@ -31,36 +30,40 @@ void *anchored(struct build *build, size_t size)
 
 const char *text(struct build *build, const char *what)
 {
-	size_t length;
-	const char *text = lua_tolstring(build->L, -1, &length);
+	const char *text = lua_tostring(build->L, -1);
 
 	if (!text)
 		expected(build->L, what, "a string");
-	if (strlen(text) != length)
+	if (strlen(text) != lua_rawlen(build->L, -1))
 		luaL_error(build->L, "%s: the string contains a zero", what);
 	lua_rawseti(build->L, build->anchor, ++build->references);
 	return text;
 }
 
-void check_end(lua_State *L, int list, int count, const char *what, const char *expected)
+size_t check_list(lua_State *L, int list, const char *what, const char *element)
 {
+	if (!lua_istable(L, list))
+		expected(L, what, "a list");
+	const size_t count = lua_rawlen(L, list);
 	for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1))
-		if (lua_type(L, -2) == LUA_TNUMBER && lua_tonumber(L, -2) > count)
-			luaL_error(L, "%s[%d]: a %s is expected, not nil", what, count + 1,
-				   expected);
+		if (lua_type(L, -2) == LUA_TNUMBER && lua_tonumber(L, -2) > (lua_Number)count)
+			luaL_error(L, "%s[%d]: a %s is expected, not nil", what, (int)count + 1,
+				   element);
+	return count;
 }
 
 struct aspawn_action *next_action(struct build *build)
 {
-	if (build->command.action_count == build->room) {
-		build->room = build->room ? 2 * build->room : 16;
+	const size_t count = build->command.action_count++;
+
+	if (count == build->room) {
+		build->room = count ? 2 * count : 16;
 		struct aspawn_action *more = anchored(build, build->room * sizeof *more);
-		if (build->command.action_count)
-			memcpy(more, build->actions, build->command.action_count * sizeof *more);
-		build->actions = more;
-		build->command.actions = more;
+		if (count)
+			memcpy(more, build->actions, count * sizeof *more);
+		build->command.actions = build->actions = more;
 	}
-	return &build->actions[build->command.action_count++];
+	return &build->actions[count];
 }
 
 int64_t milliseconds(lua_State *L, int index, int64_t otherwise)
@@ -75,32 +78,13 @@ int64_t milliseconds(lua_State *L, int index, int64_t otherwise)
 	return seconds < 0 ? 0 : (int64_t)ceil(seconds * 1000);
 }
 
-int64_t time_option(lua_State *L, int options, const char *name, int64_t zero)
+bool option(lua_State *L, int options, const char *name)
 {
 	get_field(L, options, name);
-	if (!lua_isnil(L, -1) && !lua_isnumber(L, -1))
-		expected(L, name, "a number");
-	if (!(lua_tonumber(L, -1) >= 0))
-		luaL_error(L, "%s: the number is not valid", name);
-	int64_t ms = milliseconds(L, -1, 0);
-	if (ms == 0 && !lua_isnil(L, -1))
-		ms = zero;
+	if (!lua_isnil(L, -1))
+		return true;
 	lua_pop(L, 1);
-	return ms;
-}
-
-const char *input_option(lua_State *L, int options, size_t *size)
-{
-	get_field(L, options, "input");
-	if (!lua_isnil(L, -1) && !lua_isstring(L, -1))
-		expected(L, "input", "a string");
-	return lua_tolstring(L, -1, size);
-}
-
-void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms)
-{
-	*timeout_ms = time_option(L, options, "timeout", 1);
-	*grace_ms = time_option(L, options, "grace", ASPAWN_GRACE_NONE);
+	return false;
 }
 
 bool is_true(lua_State *L, int options, const char *name)
@@ -111,35 +95,75 @@ bool is_true(lua_State *L, int options, const char *name)
 	return is_true;
 }
 
-int64_t number_option(lua_State *L, int table, const char *name, double least, double most,
-		      int64_t otherwise)
+int64_t number_option(lua_State *L, int options, const char *name, double least, double most,
+		      int64_t none)
 {
-	get_field(L, table, name);
-	if (!lua_isnil(L, -1))
-		return (int64_t)pop_number(L, name, NULL, least, most);
+	return option(L, options, name) ? (int64_t)pop_number(L, name, NULL, least, most) : none;
+}
+
+int64_t time_option(lua_State *L, int options, const char *name, int64_t zero)
+{
+	if (!option(L, options, name))
+		return 0;
+	if (!lua_isnumber(L, -1))
+		expected(L, name, "a number");
+	if (!(lua_tonumber(L, -1) >= 0))
+		luaL_error(L, "%s: the number is not valid", name);
+	const int64_t ms = milliseconds(L, -1, 0);
 	lua_pop(L, 1);
-	return otherwise;
+	return ms ? ms : zero;
 }
 
-bool option(struct build *build, const char *name)
+const char *input_option(lua_State *L, int options, size_t *size)
 {
-	get_field(build->L, build->options, name);
-	if (!lua_isnil(build->L, -1))
-		return true;
-	lua_pop(build->L, 1);
-	return false;
+	if (!option(L, options, "input"))
+		return NULL;
+	if (!lua_isstring(L, -1))
+		expected(L, "input", "a string");
+	return lua_tolstring(L, -1, size);
 }
 
-int descriptor_of(lua_State *L, int index, const char *name)
+/* NULL: there is none. */
+static const char *text_option(struct build *build, const char *name)
 {
-	stream_file *stream = luaL_checkudata(L, index, LUA_FILEHANDLE);
+	return option(build->L, build->options, name) ? text(build, name) : NULL;
+}
+
+static int word_option(struct build *build, const char *name, const struct constant *words,
+		       int otherwise)
+{
+	const char *word = text_option(build, name);
+
+	if (!word)
+		return otherwise;
+	while (words->name && strcmp(words->name, word) != 0)
+		words++;
+	return words->name ? (int)words->value : luaL_error(build->L, "%s: no \"%s\"", name, word);
+}
+
+uint64_t flags_of(lua_State *L, int options, const struct constant *words)
+{
+	uint64_t flags = 0;
+
+	for (; words->name; words++)
+		if (is_true(L, options, words->name))
+			flags |= (uint64_t)words->value;
+	return flags;
+}
+
+int pop_descriptor(lua_State *L, const char *what)
+{
+	stream_file *stream = luaL_checkudata(L, lua_gettop(L), LUA_FILEHANDLE);
 	FILE *file = FILE_OF(stream);
 
 	if (!file || is_closed(stream))
-		return luaL_error(L, "%s: the file is closed", name);
+		return luaL_error(L, "%s: the file is closed", what);
 	(void)fflush(file);
 	const int fd = fileno(file);
-	return fd < 0 ? luaL_error(L, "%s: the file has no descriptor", name) : fd;
+	if (fd < 0)
+		return luaL_error(L, "%s: the file has no descriptor", what);
+	lua_pop(L, 1);
+	return fd;
 }
 
 void only_of_run(lua_State *L, int options)
@@ -173,31 +197,10 @@ static void add_environment(struct build *build)
 			lua_pop(L, 1);
 			aspawn_action_unsetenv(next_action(build), name);
 		} else {
-			const char *value = text(build, name);
-			aspawn_action_setenv(next_action(build), name, value);
+			aspawn_action_setenv(next_action(build), name, text(build, name));
 		}
 	}
 	lua_pop(L, 1);
-}
-
-/* The value of an option that is a word, on top of the stack, which is popped. */
-static int word(struct build *build, const char *name, const struct constant *words)
-{
-	const char *word = text(build, name);
-
-	while (words->name && strcmp(words->name, word) != 0)
-		words++;
-	return words->name ? (int)words->value : luaL_error(build->L, "%s: no \"%s\"", name, word);
-}
-
-uint64_t flags_of(lua_State *L, int table, const struct constant *words)
-{
-	uint64_t flags = 0;
-
-	for (; words->name; words++)
-		if (is_true(L, table, words->name))
-			flags |= (uint64_t)words->value;
-	return flags;
 }
 
 /* From here on: a file whose descriptor is below 3. Only start() copies it: an error of Lua's would
@@ -206,32 +209,30 @@ enum { LOW_FILE = INT_MAX - 2 };
 
 static int stream(struct build *build, const char *name, int otherwise)
 {
-	lua_State *L = build->L;
-
-	if (!option(build, name))
-		return otherwise;
-	if (!lua_isuserdata(L, -1))
-		return word(build, name, aspawn_stream_words);
-	const int fd = descriptor_of(L, lua_gettop(L), name);
-	lua_pop(L, 1);
-	return fd <= 2 ? LOW_FILE + fd : fd;
+	get_field(build->L, build->options, name);
+	if (lua_isuserdata(build->L, -1)) {
+		const int fd = pop_descriptor(build->L, name);
+		return fd <= 2 ? LOW_FILE + fd : fd;
+	}
+	lua_pop(build->L, 1);
+	return word_option(build, name, aspawn_stream_words, otherwise);
 }
 
-void prepare(struct build *build, lua_State *L, int index, const int streams[3],
-	     struct handle *handle)
+struct aspawn_command *prepare(struct build *build, lua_State *L, int index, const int streams[3],
+			       struct handle *handle)
 {
+	struct aspawn_command *command = &build->command;
+
 	luaL_checktype(L, index, LUA_TTABLE);
 	luaL_checkstack(L, 16, "aspawn");
-	memset(build, 0, sizeof *build);
-	build->L = L;
-	build->options = index;
-	build->handle = handle;
 	lua_newtable(L);
-	build->anchor = lua_gettop(L);
-	build->command.size = sizeof build->command;
-	build->command.pool = &pool;
+	*build = (struct build){
+		.L = L, .options = index, .anchor = lua_gettop(L), .handle = handle
+	};
+	command->size = sizeof *command;
+	command->pool = &pool;
 
-	const int count = (int)lua_rawlen(L, index);
+	const int count = (int)check_list(L, index, "argument ", "string");
 	if (count == 0 && !is_true(L, index, "prepared"))
 		luaL_error(L, "no program");
 	const char **argv = anchored(build, ((size_t)count + 1) * sizeof *argv);
@@ -243,52 +244,41 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 		argv[i] = text(build, "argument");
 	}
 	argv[count] = NULL;
-	check_end(L, index, count, "argument ", "string");
-	build->command.argv = (char *const *)(uintptr_t)argv;
-	if (option(build, "file"))
-		build->command.file = text(build, "file");
-	if (option(build, "path"))
-		build->command.search_path = text(build, "path");
-	build->command.flags = flags_of(L, index, aspawn_command_flags_words);
-	if (option(build, "owner"))
-		build->command.owner = word(build, "owner", aspawn_owner_words);
-	if (option(build, "memory"))
-		build->command.memory = word(build, "memory", aspawn_memory_words);
-	if (option(build, "stop_signal"))
-		build->command.stop_signal = (int)pop_number(L, "stop_signal", "SIG", 0, PSYS_NSIG);
+	command->argv = (char *const *)(uintptr_t)argv;
+	command->file = text_option(build, "file");
+	command->search_path = text_option(build, "path");
+	command->flags = flags_of(L, index, aspawn_command_flags_words);
+	command->owner = word_option(build, "owner", aspawn_owner_words, 0);
+	command->memory = word_option(build, "memory", aspawn_memory_words, 0);
+	if (option(L, index, "stop_signal"))
+		command->stop_signal = (int)pop_number(L, "stop_signal", "SIG", 0, PSYS_NSIG);
 	if (is_true(L, index, "clearenv"))
 		aspawn_action_clearenv(next_action(build));
-	if (option(build, "env"))
+	if (option(L, index, "env"))
 		add_environment(build);
 	if (is_true(L, index, "setsid"))
 		aspawn_action_setsid(next_action(build));
 	else if (is_true(L, index, "kill_group") || is_true(L, index, "group"))
 		aspawn_action_setpgid(next_action(build), 0);
-	if (option(build, "cwd")) {
-		const char *directory = text(build, "cwd");
+	const char *directory = text_option(build, "cwd");
+	if (directory)
 		aspawn_action_chdir(next_action(build), directory);
-	}
-	if (option(build, "actions")) {
-		if (!lua_istable(L, -1))
-			expected(L, "actions", "a list");
-		for (int i = 1;; i++) {
+	if (option(L, index, "actions")) {
+		const int action_count = (int)check_list(L, lua_gettop(L), "actions", "table");
+		for (int i = 1; i <= action_count; i++) {
 			lua_rawgeti(L, -1, i);
-			if (lua_isnil(L, -1)) {
-				check_end(L, lua_gettop(L) - 1, i - 1, "actions", "table");
-				break;
-			}
 			add_action(build, i);
 		}
-		lua_pop(L, 2);
+		lua_pop(L, 1);
 	}
-	build->command.std_in = stream(build, "stdin", streams[0]);
-	build->command.std_out = stream(build, "stdout", streams[1]);
-	build->command.std_err = stream(build, "stderr", streams[2]);
-	build->command.pty_rows = (unsigned)number_option(L, index, "pty_rows", 0, UINT_MAX, 0);
-	build->command.pty_columns =
-		(unsigned)number_option(L, index, "pty_columns", 0, UINT_MAX, 0);
-	if (build->command.pty_rows + build->command.pty_columns && !has_terminal(&build->command))
+	command->std_in = stream(build, "stdin", streams[0]);
+	command->std_out = stream(build, "stdout", streams[1]);
+	command->std_err = stream(build, "stderr", streams[2]);
+	command->pty_rows = (unsigned)number_option(L, index, "pty_rows", 0, UINT_MAX, 0);
+	command->pty_columns = (unsigned)number_option(L, index, "pty_columns", 0, UINT_MAX, 0);
+	if ((command->pty_rows || command->pty_columns) && !has_terminal(command))
 		luaL_error(L, "pty_rows, pty_columns: no stream is \"pty\"");
+	return command;
 }
 
 bool has_terminal(const struct aspawn_command *command)
@@ -297,38 +287,27 @@ bool has_terminal(const struct aspawn_command *command)
 	       command->std_err == ASPAWN_STREAM_PTY;
 }
 
-/* Copies the descriptor of a file below 3, to close after the start.
- * Returns a negative error number, or 0. */
-static int copy_low(struct build *build, int *stream)
-{
-	if (*stream < LOW_FILE)
-		return 0;
-	*stream = fcntl(*stream - LOW_FILE, F_DUPFD_CLOEXEC, 3);
-	if (*stream < 0)
-		return -errno;
-	build->opened[build->opened_count++] = *stream;
-	return 0;
-}
-
 int start(struct build *build, struct aspawn_child *child)
 {
 	struct aspawn_command *command = &build->command;
+	int *const streams[] = { &command->std_in, &command->std_out, &command->std_err };
 	struct aspawn_failure failure = { 0 };
+	int copies[] = { -1, -1, -1 }, r = 0;
 
 	(void)fflush(NULL); /* as io.popen() */
-	int r = copy_low(build, &command->std_in);
-	if (r == 0)
-		r = copy_low(build, &command->std_out);
-	if (r == 0)
-		r = copy_low(build, &command->std_err);
-	const bool is_copied = r == 0;
-	if (is_copied)
+	for (int i = 0; i < 3; i++)
+		if (*streams[i] >= LOW_FILE) {
+			*streams[i] = copies[i] = fcntl(*streams[i] - LOW_FILE, F_DUPFD_CLOEXEC, 3);
+			if (copies[i] < 0)
+				r = -errno;
+		}
+	if (r == 0) {
 		r = aspawn_start(child, command);
-	while (build->opened_count)
-		close(build->opened[--build->opened_count]);
-	if (r == 0)
-		return 0;
-	if (is_copied)
-		(void)aspawn_wait_started(child, &failure, 0);
-	return error_of(build->L, r, &failure);
+		if (r < 0)
+			(void)aspawn_wait_started(child, &failure, 0);
+	}
+	for (int i = 0; i < 3; i++)
+		if (copies[i] >= 0)
+			close(copies[i]);
+	return r < 0 ? error_of(build->L, r, &failure) : 0;
 }

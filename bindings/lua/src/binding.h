@@ -10,6 +10,7 @@
 
 #include <lauxlib.h>
 #include <lua.h>
+#include <lualib.h>
 
 #include "aspawn.h"
 
@@ -19,9 +20,21 @@
 #define lua_rawlen lua_objlen
 #define lua_getuservalue lua_getfenv
 #define lua_setuservalue lua_setfenv
+#define lua_pushglobaltable(L) lua_pushvalue(L, LUA_GLOBALSINDEX)
+#define luaL_setfuncs(L, functions, upvalues) luaL_register(L, NULL, functions)
+typedef FILE *stream_file;
+#define FILE_OF(stream) (*(stream))
+#define is_closed(stream) false
+#else
+typedef luaL_Stream stream_file;
+#define FILE_OF(stream) ((stream)->f)
+#define is_closed(stream) (!(stream)->closef) /* f is what it was */
 #endif
 
-/* --- operands.c ------------------------------------------------------------------------ */
+/* Sets a field of the table on top of the stack: SET(L, "ok", boolean, true). */
+#define SET(L, name, type, value) (lua_push##type(L, value), lua_setfield(L, -2, name))
+
+/* --- operands.c */
 
 struct constant {
 	const char *name; /* NULL: the end */
@@ -34,23 +47,20 @@ extern const struct constant aspawn_stream_words[], aspawn_owner_words[], aspawn
 	aspawn_command_flags_words[], aspawn_io_flags_words[], aspawn_job_flags_words[];
 
 struct build;
-/* An action: { "chdir", "/srv" } or { "chdir", path = "/srv" }, on top of the stack,
- * which is popped. */
+/* An action, { "chdir", "/srv" } or { "chdir", path = "/srv" }, on top of the stack, is popped. */
 void add_action(struct build *build, int index);
-/* The whole number on top, which is popped, or with a prefix the name of a constant,
- * also without it. */
+/* The whole number on top, which is popped; with a prefix also the name of such a constant. */
 double pop_number(lua_State *L, const char *what, const char *prefix, double least, double most);
 /* Sets the version, the constants and the names of actions in the table on top of the stack. */
 void set_interface(lua_State *L);
 
-/* --- arguments.c ---------------------------------------------------------------------- */
+/* --- arguments.c */
 
 /* A command that is being built. What it points to is anchored in a table of Lua's. */
 struct build {
 	lua_State *L;
 	int options, anchor; /* indices of the stack */
-	/* The action that is being added: its table, place and name,
-	 * and how many operands are unread. */
+	/* The action that is being added: its table, place, unread operands, and name. */
 	int table, index, unread;
 	const char *action;
 	struct handle *handle; /* for the pipes of actions; NULL: there can be none */
@@ -58,98 +68,48 @@ struct build {
 	struct aspawn_command command;
 	struct aspawn_action *actions;
 	size_t room;
-	int opened[3], opened_count; /* copies of low descriptors, to close after the start */
 };
 
-/* Memory of all children. */
-extern struct aspawn_pool pool;
+extern struct aspawn_pool pool; /* the memory of all children */
+extern const int default_streams[3];
 
 /* From the table at the index: options, and the arguments as its list. */
-void prepare(struct build *build, lua_State *L, int index, const int streams[3],
-	     struct handle *handle);
+struct aspawn_command *prepare(struct build *build, lua_State *L, int index, const int streams[3],
+			       struct handle *handle);
 bool has_terminal(const struct aspawn_command *command);
 /* Returns 0, or the number of results: why the command was refused. */
 int start(struct build *build, struct aspawn_child *child);
 
 /* Leaves the option on the stack if it is there. */
-bool option(struct build *build, const char *name);
+bool option(lua_State *L, int options, const char *name);
 bool is_true(lua_State *L, int options, const char *name);
-/* An option of a table, a whole number. */
-int64_t number_option(lua_State *L, int table, const char *name, double least, double most,
-		      int64_t otherwise);
-/* The sum of the flags whose names are true options of the table. */
-uint64_t flags_of(lua_State *L, int table, const struct constant *words);
+/* A whole number. */
+int64_t number_option(lua_State *L, int options, const char *name, double least, double most,
+		      int64_t none);
+/* Milliseconds, which are not negative; 0: there is none. zero is returned for 0 seconds. */
+int64_t time_option(lua_State *L, int options, const char *name, int64_t zero);
+/* The option input, which stays on the stack; NULL: there is none. */
+const char *input_option(lua_State *L, int options, size_t *size);
+/* The sum of the flags whose names are true options. */
+uint64_t flags_of(lua_State *L, int options, const struct constant *words);
+/* Raises an error if the table itself has an option of a run, which would be ignored; one that it
+ * inherits may be for others. */
+void only_of_run(lua_State *L, int options);
+/* Of seconds at the index, rounded up, INT64_MAX of what is endless, 0 of what is negative. */
+int64_t milliseconds(lua_State *L, int index, int64_t otherwise);
 
 /* Raises an error about the value on top of the stack. */
 int expected(lua_State *L, const char *what, const char *expected);
 void *anchored(struct build *build, size_t size);
 /* The string on top of the stack, which is popped. */
 const char *text(struct build *build, const char *what);
-/* Raises an error if the list, which may end at any nil, goes on behind this many. */
-void check_end(lua_State *L, int list, int count, const char *what, const char *expected);
+/* Of the open file on top of the stack, which is flushed, and popped. */
+int pop_descriptor(lua_State *L, const char *what);
+/* The length of a list, which may end at any nil: it is an error if the list goes on behind. */
+size_t check_list(lua_State *L, int list, const char *what, const char *element);
 struct aspawn_action *next_action(struct build *build);
 
-/* Of an open file at the index, which is flushed. */
-int descriptor_of(lua_State *L, int index, const char *name);
-
-/* Of seconds at the index, rounded up, INT64_MAX of what is endless, 0 of what is negative. */
-int64_t milliseconds(lua_State *L, int index, int64_t otherwise);
-/* Of an option, which is not negative; 0: there is none. */
-int64_t time_option(lua_State *L, int options, const char *name, int64_t zero);
-
-/* The option input, which stays on the stack; NULL: there is none. */
-const char *input_option(lua_State *L, int options, size_t *size);
-
-/* Raises an error if the table itself has an option of a run, which would be ignored; one that it
- * inherits may be for others. */
-void only_of_run(lua_State *L, int options);
-
-/* The options timeout and grace of the table, as of struct aspawn_io. */
-void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms);
-
-/* Sets a field of the table on top of the stack: SET(L, "ok", boolean, true). */
-#define SET(L, name, type, value) (lua_push##type(L, value), lua_setfield(L, -2, name))
-
-/* --- results.c ---------------------------------------------------------------------- */
-
-/* Lua 5.1 has no integers of 64 bits, but its numbers are exact below 2^53. */
-void push_integer(lua_State *L, int64_t number);
-
-/* nil, text, number, as the functions of io. */
-int failed(lua_State *L, const char *text, int error);
-/* The same of a negative error number; of the failure instead if it has an error,
- * and is not NULL. */
-int error_of(lua_State *L, int r, const struct aspawn_failure *failure);
-/* The same of errno, with what failed, or NULL. */
-int system_error(lua_State *L, const char *what);
-/* true, or what error_of() returns. */
-int done(lua_State *L, int r, const struct aspawn_failure *failure);
-
-/* true, or nil; "exit" or "signal"; its number: as os.execute() of Lua 5.2. */
-int ended(lua_State *L, int status);
-
-/* Bytes that are collected before Lua has them, whatever it does meanwhile. */
-struct outputs {
-	struct output {
-		char *bytes;
-		size_t length, room;
-	} out, err;
-};
-
-/* Pushes a userdata. */
-struct outputs *new_outputs(lua_State *L);
-/* The sink of both outputs; returns -ENOMEM, or 0. */
-int collect(void *outputs, int stream, const void *bytes, size_t count);
-/* Sets it in the table on top of the stack. */
-void set_output(lua_State *L, const char *name, const struct output *output);
-
-/* Sets out_cut, err_cut and, if it is known, memory_peak in the table on top of the stack. */
-void set_given_up(lua_State *L, int cut, uint64_t memory_peak);
-
-/* Sets ok, code or signal, and the usage, in the table on top of the stack. */
-void set_status(lua_State *L, bool ran, int status, const struct psys_rusage *usage);
-
-/* --- child.c ------------------------------------------------------------------------ */
+/* --- child.c */
 
 enum { MOST_PIPES = 8 };
 
@@ -177,54 +137,53 @@ int *add_pipe(struct build *build, int number, const char *mode);
 struct handle *check_child(lua_State *L, int index);
 /* Returns -ETIMEDOUT, or what aspawn_wait() returned, also if called again. */
 int wait_for(struct handle *handle, int64_t timeout_ms);
+/* Of that: true, or nil; "exit" or "signal"; its number: as os.execute() of Lua 5.2. */
 int wait_result(lua_State *L, const struct handle *handle, int result);
 
-/* --- files.c ------------------------------------------------------------------------ */
+/* --- files.c */
 
-#if LUA_VERSION_NUM == 501
-typedef FILE *stream_file;
-#define FILE_OF(stream) (*(stream))
-#define is_closed(stream) (!*(stream))
-#else
-typedef luaL_Stream stream_file;
-#define FILE_OF(stream) ((stream)->f)
-#define is_closed(stream) (!(stream)->closef) /* f is what it was */
-#endif
-
-bool is_luajit(void);
-/* Pushes a file that is closed. */
+/* Pushes a file without a stream; in LuaJIT it pushes nothing, and returns NULL. */
 stream_file *new_file(lua_State *L, lua_CFunction close);
-void set_file(stream_file *stream, FILE *file, lua_CFunction close);
-/* Pushes a file of LuaJIT's own that has this stream. */
-void push_in_luajit_file(lua_State *L, FILE *file);
+/* Gives the stream to the file, or in LuaJIT to one of its own, which is pushed. */
+void set_file(lua_State *L, stream_file *file, FILE *stream);
+/* Returns a stream that takes the descriptor, and the child, for which its end waits, unless the
+ * descriptor is its terminal. NULL: errno says why. */
+FILE *open_cookie(struct handle *handle, int fd, const char *mode);
 int close_plain(lua_State *L);
-/* Returns a stream that takes the terminal of the child, and ends when no process has it any more.
- * NULL is an error, with errno. */
-FILE *open_terminal(struct handle *handle);
 
-/* --- functions of the module ---------------------------------------------------------- */
+/* --- module.c, and what it calls */
+
+/* Lua 5.1 has no integers of 64 bits, but its numbers are exact below 2^53. */
+void push_integer(lua_State *L, int64_t number);
+/* nil, text, number, as the functions of io. */
+int failed(lua_State *L, const char *text, int error);
+/* The same of a negative error number, or of the failure if there is one. */
+int error_of(lua_State *L, int r, const struct aspawn_failure *failure);
+/* The same of errno, with what failed, or NULL. */
+int system_error(lua_State *L, const char *what);
+/* true, or what error_of() returns. */
+int done(lua_State *L, int r, const struct aspawn_failure *failure);
+
+/* Pushes the field of a table, or of those that its __index is. Calls none of the script's
+ * functions, as lua_getfield() may: one that calls back would have no end in LuaJIT but the
+ * stack's. */
+void get_field(lua_State *L, int table, const char *name);
+void get_global(lua_State *L, const char *name);
+
+/* For the types that the others make. index looks up what it gets, in its upvalue: the methods. A
+ * userdata of the class is collected by gc. The script cannot get the metatable, but
+ * debug.getmetatable() can: each function checks what it gets. */
+void new_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction index,
+	       lua_CFunction gc);
 
 int l_spawn(lua_State *L);
 int l_popen(lua_State *L);
 int l_execute(lua_State *L);
 int l_run(lua_State *L);
 int l_queue(lua_State *L);
-
-/* module.c. Pushes the field of a table, or of those that its __index is. Calls none of the
- * script's functions, as lua_getfield() may: one that calls back would have no end in LuaJIT but
- * the stack's. */
-void get_field(lua_State *L, int table, const char *name);
-void get_global(lua_State *L, const char *name);
-
-/* For the types that the others make. A userdata of the class is collected by gc. The script
- * cannot get the metatable, but debug.getmetatable() can: each function checks what it gets. */
-void set_functions(lua_State *L, const luaL_Reg *functions);
-void new_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction gc);
-
 void open_child(lua_State *L);
 void open_files(lua_State *L);
 void open_run(lua_State *L);
-void open_queue(lua_State *L);
 
 #pragma GCC visibility pop
 

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CHILD "aspawn.child"   /* the table */
@@ -35,11 +35,10 @@ struct handle *check_child(lua_State *L, int index)
 	return luaL_checkudata(L, index, HANDLE);
 }
 
-static void close_pipe(int *fd)
+static void close_pipe(int fd)
 {
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
+	if (fd >= 0)
+		close(fd);
 }
 
 static int handle_gc(lua_State *L)
@@ -47,15 +46,15 @@ static int handle_gc(lua_State *L)
 	struct handle *handle = check_child(L, 1);
 
 	(void)wait_for(handle, 0); /* a zombie would stay */
-	close_pipe(&handle->child.in_fd);
-	close_pipe(&handle->child.out_fd);
-	close_pipe(&handle->child.err_fd);
+	close_pipe(handle->child.in_fd);
+	close_pipe(handle->child.out_fd);
+	close_pipe(handle->child.err_fd);
 	if (handle->terminal)
 		*handle->terminal = NULL;
 	else
-		close_pipe(&handle->child.pty_fd);
+		close_pipe(handle->child.pty_fd);
 	for (int i = 0; i < handle->pipe_count; i++)
-		close_pipe(&handle->pipes[i].fd);
+		close_pipe(handle->pipes[i].fd);
 	aspawn_release(&handle->child);
 	clear(handle); /* another finalizer may still call its methods */
 	handle->waited = true;
@@ -80,79 +79,77 @@ int wait_for(struct handle *handle, int64_t timeout_ms)
 
 int wait_result(lua_State *L, const struct handle *handle, int result)
 {
-	return result == 0 ? ended(L, handle->status) : error_of(L, result, &handle->failure);
+	if (result < 0)
+		return error_of(L, result, &handle->failure);
+	const int status = handle->status;
+	const bool exited = WIFEXITED(status);
+	if (status == 0)
+		lua_pushboolean(L, 1);
+	else
+		lua_pushnil(L);
+	lua_pushstring(L, exited ? "exit" : "signal");
+	lua_pushinteger(L, exited ? WEXITSTATUS(status) : WTERMSIG(status));
+	return 3;
 }
 
 int *add_pipe(struct build *build, int number, const char *mode)
 {
-	lua_State *L = build->L;
 	struct handle *handle = build->handle;
 
 	if (!handle || handle->pipe_count == MOST_PIPES)
-		luaL_error(L, "actions[%d]: only a spawn has pipes of actions, at most %d",
+		luaL_error(build->L, "actions[%d]: only a spawn has pipes of actions, at most %d",
 			   build->index, MOST_PIPES);
-	struct pipe *pipe = &handle->pipes[handle->pipe_count];
+	struct pipe *pipe = &handle->pipes[handle->pipe_count++];
 	*pipe = (struct pipe){ number, -1, mode };
-	handle->pipe_count++;
 	return &pipe->fd;
 }
 
-/* Pushes a file of the caller's end of a pipe, which it takes; NULL: of the terminal. */
+/* Pushes a file of the caller's end of a pipe or terminal, which it takes. */
 static void push_file(lua_State *L, struct handle *handle, int *fd, const char *mode)
 {
-	stream_file *stream = is_luajit() ? NULL : new_file(L, close_plain);
-	FILE *file = fd ? fdopen(*fd, mode) : open_terminal(handle);
+	stream_file *stream = new_file(L, close_plain);
+	const bool is_terminal = fd == &handle->child.pty_fd; /* whose size the handle changes */
+	FILE *file = is_terminal ? open_cookie(handle, *fd, mode) : fdopen(*fd, mode);
 
 	if (!file)
 		luaL_error(L, "%s", strerror(errno));
-	if (fd)
+	if (!is_terminal)
 		*fd = -1;
-	if (stream)
-		set_file(stream, file, close_plain);
-	else
-		push_in_luajit_file(L, file);
+	set_file(L, stream, file);
 }
 
 int l_spawn(lua_State *L)
 {
-	static const int streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT,
-				       ASPAWN_STREAM_DEFAULT };
-	static const char *const names[] = { "stdin", "stdout", "stderr" };
+	static const char *const names[] = { "stdin", "stdout", "stderr", "terminal" };
+	static const char *const modes[] = { "w", "r", "r", "r+" };
 	struct build build;
 
 	lua_settop(L, 1);
 	lua_newtable(L);
 	struct handle *handle = new_handle(L);
 	lua_setfield(L, 2, "handle");
-	prepare(&build, L, 1, streams, handle);
+	prepare(&build, L, 1, default_streams, handle);
 	only_of_run(L, 1);
 	const int refusal = start(&build, &handle->child);
 	if (refusal)
 		return refusal;
-	int *const fds[] = { &handle->child.in_fd, &handle->child.out_fd, &handle->child.err_fd };
-	for (int i = 0; i < 3; i++)
+	int *const fds[] = { &handle->child.in_fd, &handle->child.out_fd, &handle->child.err_fd,
+			     &handle->child.pty_fd };
+	for (int i = 0; i < 4; i++)
 		if (*fds[i] >= 0) {
-			push_file(L, handle, fds[i], i ? "r" : "w");
+			push_file(L, handle, fds[i], modes[i]);
 			lua_setfield(L, 2, names[i]);
 		}
-	if (handle->child.pty_fd >= 0) {
-		push_file(L, handle, NULL, NULL);
-		lua_setfield(L, 2, "terminal");
-	}
-	if (handle->pipe_count)
-		lua_newtable(L);
+	lua_newtable(L);
 	for (int i = 0; i < handle->pipe_count; i++) {
 		push_file(L, handle, &handle->pipes[i].fd, handle->pipes[i].mode);
 		lua_rawseti(L, -2, handle->pipes[i].number);
 	}
 	if (handle->pipe_count)
 		lua_setfield(L, 2, "pipes");
-	if (aspawn_describe(&handle->child, ASPAWN_FACT_MODE) !=
-	    ASPAWN_MODE_NONE) { /* no helper clones it */
-		lua_pushinteger(L, aspawn_pid(&handle->child));
-		lua_setfield(L, 2, "pid");
-	}
-	lua_pushvalue(L, 2);
+	lua_settop(L, 2);
+	if (aspawn_describe(&handle->child, ASPAWN_FACT_MODE) != ASPAWN_MODE_NONE)
+		SET(L, "pid", integer, aspawn_pid(&handle->child)); /* no helper clones it */
 	luaL_getmetatable(L, CHILD);
 	lua_setmetatable(L, 2);
 	return 1;
@@ -210,15 +207,12 @@ static int child_kill_group(lua_State *L)
 /* child:kill_tree([grace]) */
 static int child_kill_tree(lua_State *L)
 {
-	const int64_t grace_ms = milliseconds(L, 2, 0);
 	struct handle *handle = check_handle(L);
-	const bool now = grace_ms <= 0 && !lua_isnil(L, 2);
+	int64_t grace_ms = milliseconds(L, 2, 0);
 
-	return done(L,
-		    handle->waited ?
-			    -ESRCH :
-			    aspawn_kill_tree(&handle->child, now ? ASPAWN_GRACE_NONE : grace_ms),
-		    NULL);
+	if (grace_ms == 0 && !lua_isnil(L, 2))
+		grace_ms = ASPAWN_GRACE_NONE;
+	return done(L, handle->waited ? -ESRCH : aspawn_kill_tree(&handle->child, grace_ms), NULL);
 }
 
 static int push_descriptor(lua_State *L, int fd)
@@ -230,19 +224,16 @@ static int push_descriptor(lua_State *L, int fd)
 	return 1;
 }
 
-/* child:ended_fd() */
 static int child_ended_fd(lua_State *L)
 {
 	return push_descriptor(L, check_handle(L)->child.ended_fd);
 }
 
-/* child:started_fd() */
 static int child_started_fd(lua_State *L)
 {
 	return push_descriptor(L, check_handle(L)->child.started_fd);
 }
 
-/* child:terminal_fd() */
 static int child_terminal_fd(lua_State *L)
 {
 	return push_descriptor(L, check_handle(L)->child.pty_fd);
@@ -252,24 +243,20 @@ static int child_terminal_fd(lua_State *L)
 static int child_resize(lua_State *L)
 {
 	lua_settop(L, 3);
-	const double columns = pop_number(L, "columns", NULL, 0, UINT_MAX);
-	const double rows = pop_number(L, "rows", NULL, 0, UINT_MAX);
+	const unsigned columns = (unsigned)pop_number(L, "columns", NULL, 0, UINT_MAX);
+	const unsigned rows = (unsigned)pop_number(L, "rows", NULL, 0, UINT_MAX);
 
-	return done(L, aspawn_resize(&check_handle(L)->child, (unsigned)rows, (unsigned)columns),
-		    NULL);
+	return done(L, aspawn_resize(&check_handle(L)->child, rows, columns), NULL);
 }
 
-/* child:mode() */
 static int child_mode(lua_State *L)
 {
+	static const char *const names[] = { "suspended", "copied", "image" }; /* from VFORK on */
 	struct handle *handle = check_handle(L);
-	(void)!aspawn_pid(&handle->child); /* of a helper's child it is not known before */
-	const int mode = aspawn_describe(&handle->child, ASPAWN_FACT_MODE);
 
-	lua_pushstring(L, mode == ASPAWN_MODE_IMAGE ? "image" :
-			  mode == ASPAWN_MODE_FORK  ? "copied" :
-			  mode == ASPAWN_MODE_VFORK ? "suspended" :
-						      "shared");
+	(void)!aspawn_pid(&handle->child); /* of a helper's child it is not known before */
+	const int more = aspawn_describe(&handle->child, ASPAWN_FACT_MODE) - ASPAWN_MODE_VFORK;
+	lua_pushstring(L, more < 0 ? "shared" : names[more]);
 	return 1;
 }
 
@@ -306,11 +293,6 @@ void open_child(lua_State *L)
 		{ NULL, NULL },
 	};
 
-	new_class(L, HANDLE, methods + sizeof methods / sizeof *methods - 1, handle_gc);
-	new_class(L, CHILD, methods, NULL);
-	luaL_getmetatable(L, CHILD);
-	lua_getfield(L, -1, "__index");
-	lua_pushcclosure(L, child_index, 1);
-	lua_setfield(L, -2, "__index");
-	lua_pop(L, 1);
+	new_class(L, HANDLE, NULL, NULL, handle_gc);
+	new_class(L, CHILD, methods, child_index, NULL);
 }

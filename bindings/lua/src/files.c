@@ -12,47 +12,19 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lualib.h>
-
 #include "shell.h"
 
 int aspawn_lua_system(const char *command);
-
-/* Of the program, as a script may change each global. */
-bool is_luajit(void)
-{
-	return LUA_VERSION_NUM == 501 && dlsym(RTLD_DEFAULT, "luaJIT_setmode");
-}
-
-/* The child of a file, which its end waits for, is in the registry by the address of the FILE. */
-static void keep_child(lua_State *L, FILE *file, int handle)
-{
-	lua_pushlightuserdata(L, file);
-	lua_pushvalue(L, handle);
-	lua_rawset(L, LUA_REGISTRYINDEX);
-}
 
 /* As a shell says it that has waited for the program. */
 static int status_of_shell(int status, bool is_direct)
 {
 	return is_direct && WIFSIGNALED(status) ? (128 + WTERMSIG(status)) << 8 : status;
-}
-
-static int close_result(lua_State *L, int status)
-{
-#if LUA_VERSION_NUM == 501
-	return status == -1 ? system_error(L, NULL) : done(L, 0, NULL);
-#else
-	if (status != -1) /* Lua 5.4 takes any errno for that of the call */
-		errno = 0;
-	return luaL_execresult(L, status);
-#endif
 }
 
 static FILE *closing(lua_State *L)
@@ -75,46 +47,39 @@ static int close_child(lua_State *L)
 {
 	FILE *file = closing(L);
 
-	lua_pushlightuserdata(L, file);
-	lua_rawget(L, LUA_REGISTRYINDEX);
-	lua_pushlightuserdata(L, file);
-	lua_pushnil(L);
-	lua_rawset(L, LUA_REGISTRYINDEX);
+	lua_getuservalue(L, 1);
+	lua_getfield(L, -1, "child");
 	struct handle *handle = check_child(L, -1);
 	const int closed = fclose(file) ? -errno : 0;
 	const int result = wait_for(handle, -1);
-	if (result == 0 && handle->status == 0 && closed < 0)
+	if (result < 0)
+		return wait_result(L, handle, result);
+	if (handle->status == 0 && closed < 0)
 		return error_of(L, closed, NULL);
-	return result == 0 ? close_result(L, status_of_shell(handle->status, handle->is_direct)) :
-			     wait_result(L, handle, result);
+#if LUA_VERSION_NUM == 501
+	return done(L, 0, NULL);
+#else
+	errno = 0; /* Lua 5.4 takes any for that of the call */
+	return luaL_execresult(L, status_of_shell(handle->status, handle->is_direct));
+#endif
 }
 
 stream_file *new_file(lua_State *L, lua_CFunction close)
 {
+	/* Of the program, as a script may change each global. */
+	if (LUA_VERSION_NUM == 501 && dlsym(RTLD_DEFAULT, "luaJIT_setmode"))
+		return NULL;
 	stream_file *stream = lua_newuserdata(L, sizeof *stream);
-
 	FILE_OF(stream) = NULL;
-#if LUA_VERSION_NUM == 501
-	lua_newtable(L);
-	SET(L, "__close", cfunction, close);
-	lua_setfenv(L, -2);
-#else
-	stream->closef = NULL;
-#endif
-	luaL_getmetatable(L, LUA_FILEHANDLE);
-	lua_setmetatable(L, -2);
-	(void)close;
-	return stream;
-}
-
-void set_file(stream_file *stream, FILE *file, lua_CFunction close)
-{
-	FILE_OF(stream) = file;
-#if LUA_VERSION_NUM == 501
-	(void)close;
-#else
+#if LUA_VERSION_NUM != 501
 	stream->closef = close;
 #endif
+	lua_newtable(L);
+	SET(L, "__close", cfunction, close); /* Lua 5.1 looks there */
+	lua_setuservalue(L, -2);
+	luaL_getmetatable(L, LUA_FILEHANDLE);
+	lua_setmetatable(L, -2);
+	return stream;
 }
 
 #define OPEN "aspawn.open" /* io.open, in the registry */
@@ -143,16 +108,17 @@ static bool push_own_file(lua_State *L, FILE *file)
 	return true;
 }
 
-void push_in_luajit_file(lua_State *L, FILE *file)
+void set_file(lua_State *L, stream_file *stream, FILE *file)
 {
-	if (push_own_file(L, file))
-		return;
-	(void)fclose(file);
-	luaL_error(L, "/dev/null cannot be opened");
+	if (stream) {
+		FILE_OF(stream) = file;
+	} else if (!push_own_file(L, file)) {
+		(void)fclose(file);
+		luaL_error(L, "/dev/null cannot be opened");
+	}
 }
 
-/* A stream of the libc's that does what Lua's files do not: it waits for the child of LuaJIT's
- * popen(), or gives up the terminal of a handle. */
+/* A stream of the libc's: of LuaJIT's popen(), or of a terminal, whose handle knows it too. */
 struct cookie {
 	int fd;
 	struct handle child, *terminal_of;
@@ -195,35 +161,26 @@ static int cookie_close(void *arg)
 	return r;
 }
 
-/* Returns a stream that takes the descriptor, or NULL. */
-static FILE *open_cookie(int fd, const char *mode, struct cookie **opened)
+FILE *open_cookie(struct handle *handle, int fd, const char *mode)
 {
-	const cookie_io_functions_t functions = { .read = cookie_read,
-						  .write = cookie_write,
-						  .seek = cookie_seek,
-						  .close = cookie_close };
+	const cookie_io_functions_t functions = { cookie_read, cookie_write, cookie_seek,
+						  cookie_close };
 	struct cookie *cookie = calloc(1, sizeof *cookie);
 	FILE *file = cookie ? fopencookie(cookie, mode, functions) : NULL;
 
-	if (file) {
-		cookie->fd = fd;
-		*opened = cookie;
-	} else {
+	if (!file) {
 		free(cookie);
 		errno = ENOMEM;
+		return NULL;
 	}
-	return file;
-}
-
-FILE *open_terminal(struct handle *handle)
-{
-	struct cookie *cookie;
-	FILE *file = open_cookie(handle->child.pty_fd, "r+", &cookie);
-
-	if (file) {
+	cookie->fd = fd;
+	if (fd == handle->child.pty_fd) {
 		cookie->terminal_of = handle;
 		handle->terminal = &cookie->terminal_of;
 		(void)setvbuf(file, NULL, _IONBF, 0); /* a write would drop what was read before */
+	} else {
+		cookie->child = *handle;
+		clear(handle);
 	}
 	return file;
 }
@@ -284,18 +241,17 @@ int aspawn_lua_spawn_in(struct section *section, const struct spawn *spawn)
 /* Starts the first argument. Returns 0, or the number of results: why it cannot be started. */
 static int start_piped(lua_State *L, struct handle *handle, bool reads)
 {
-	const int streams[] = { reads ? ASPAWN_STREAM_DEFAULT : ASPAWN_STREAM_PIPE,
-				reads ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_DEFAULT,
-				ASPAWN_STREAM_DEFAULT };
+	int streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT };
 	const struct spawn spawn = { .pid = NULL };
 	struct line line = { .handle = handle, .reads = reads };
 	struct build build;
 
+	streams[reads] = ASPAWN_STREAM_PIPE;
 	if (lua_istable(L, 1)) {
-		prepare(&build, L, 1, streams, NULL);
+		const struct aspawn_command *command = prepare(&build, L, 1, streams, NULL);
 		only_of_run(L, 1);
-		if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_STREAM_PIPE ||
-		    has_terminal(&build.command))
+		if ((reads ? command->std_out : command->std_in) != ASPAWN_STREAM_PIPE ||
+		    has_terminal(command))
 			return luaL_error(L, "popen: the mode says which stream is a pipe");
 		return start(&build, &handle->child);
 	}
@@ -327,26 +283,23 @@ int l_popen(lua_State *L)
 		return system_error(L, line);
 	}
 	struct handle *handle = new_handle(L);
-	stream_file *stream = is_luajit() ? NULL : new_file(L, close_child);
+	stream_file *stream = new_file(L, close_child);
+	if (stream) {
+		lua_getuservalue(L, 4);
+		lua_pushvalue(L, 3);
+		lua_setfield(L, -2, "child");
+	}
 	const int refusal = start_piped(L, handle, reads);
 	if (refusal)
 		return refusal;
 	int *fd = reads ? &handle->child.out_fd : &handle->child.in_fd;
-	const char *opened_as = reads ? "r" : "w";
-	struct cookie *cookie;
-	FILE *file = stream ? fdopen(*fd, opened_as) : open_cookie(*fd, opened_as, &cookie);
+	const char *as = reads ? "r" : "w";
+	FILE *file = stream ? fdopen(*fd, as) : open_cookie(handle, *fd, as);
 	if (!file)
 		return system_error(L, NULL);
 	*fd = -1;
-	if (!stream) {
-		cookie->child = *handle;
-		clear(handle);
-		push_in_luajit_file(L, file);
-		return 1;
-	}
-	set_file(stream, file, close_child);
-	keep_child(L, file, 3);
-	lua_pushvalue(L, 4);
+	lua_settop(L, 4);
+	set_file(L, stream, file);
 	return 1;
 }
 
@@ -361,13 +314,12 @@ int l_execute(lua_State *L)
 		status = status_of_shell(status, was_direct);
 #if LUA_VERSION_NUM == 501
 	lua_pushinteger(L, status);
-	return 1;
 #else
 	if (command)
 		return luaL_execresult(L, status);
 	lua_pushboolean(L, status);
-	return 1;
 #endif
+	return 1;
 }
 
 void open_files(lua_State *L)

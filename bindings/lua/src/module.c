@@ -9,6 +9,7 @@
 #include "binding.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
@@ -17,9 +18,8 @@
 /* kill_cgroup(directory) */
 static int l_kill_cgroup(lua_State *L)
 {
-	size_t length;
-	const char *directory = luaL_checklstring(L, 1, &length);
-	luaL_argcheck(L, strlen(directory) == length, 1, "the string contains a zero");
+	const char *directory = luaL_checkstring(L, 1);
+	luaL_argcheck(L, strlen(directory) == lua_rawlen(L, 1), 1, "the string contains a zero");
 	const int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
@@ -39,23 +39,64 @@ static int l_clock(lua_State *L)
 	return 1;
 }
 
+static void replace(lua_State *L, const char *library, const char *name, lua_CFunction function)
+{
+	get_global(L, library);
+	luaL_checktype(L, -1, LUA_TTABLE);
+	lua_pushstring(L, name);
+	lua_pushcfunction(L, function);
+	lua_rawset(L, -3);
+}
+
 /* install(): io.popen and os.execute are this module's. */
 static int l_install(lua_State *L)
 {
-	static const struct {
-		const char *library, *name;
-		lua_CFunction function;
-	} replaced[] = { { "io", "popen", l_popen }, { "os", "execute", l_execute } };
-
-	for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
-		get_global(L, replaced[i].library);
-		luaL_checktype(L, -1, LUA_TTABLE);
-		lua_pushstring(L, replaced[i].name);
-		lua_pushcfunction(L, replaced[i].function);
-		lua_rawset(L, -3);
-		lua_pop(L, 1);
-	}
+	replace(L, "io", "popen", l_popen);
+	replace(L, "os", "execute", l_execute);
 	return 0;
+}
+
+void push_integer(lua_State *L, int64_t number)
+{
+#if LUA_VERSION_NUM >= 503
+	lua_pushinteger(L, number);
+#else
+	lua_pushnumber(L, (lua_Number)number);
+#endif
+}
+
+int failed(lua_State *L, const char *text, int error)
+{
+	lua_pushnil(L);
+	lua_pushstring(L, text);
+	lua_pushinteger(L, error < 0 ? -error : error);
+	return 3;
+}
+
+int error_of(lua_State *L, int r, const struct aspawn_failure *failure)
+{
+	char text[256];
+
+	if (!failure || !failure->error)
+		return failed(L, r == -ETIMEDOUT ? "timeout" : psys_strerror(r), r);
+	aspawn_failure_text(text, sizeof text, failure);
+	return failed(L, text, failure->error);
+}
+
+int done(lua_State *L, int r, const struct aspawn_failure *failure)
+{
+	if (r < 0)
+		return error_of(L, r, failure);
+	lua_pushboolean(L, 1);
+	return 1;
+}
+
+int system_error(lua_State *L, const char *what)
+{
+	const int error = errno;
+	const char *text = strerror(error);
+
+	return failed(L, what ? lua_pushfstring(L, "%s: %s", what, text) : text, error);
 }
 
 void get_field(lua_State *L, int table, const char *name)
@@ -66,11 +107,9 @@ void get_field(lua_State *L, int table, const char *name)
 		lua_rawget(L, -2);
 		if (!lua_isnil(L, -1) || !levels || !luaL_getmetafield(L, -2, "__index"))
 			break;
-		if (!lua_istable(L, -1)) {
-			lua_pop(L, 1);
-			break;
-		}
 		lua_replace(L, -3);
+		if (!lua_istable(L, -2))
+			break;
 		lua_pop(L, 1);
 	}
 	lua_remove(L, -2);
@@ -78,26 +117,20 @@ void get_field(lua_State *L, int table, const char *name)
 
 void get_global(lua_State *L, const char *name)
 {
-#if LUA_VERSION_NUM == 501
-	get_field(L, LUA_GLOBALSINDEX, name);
-#else
 	lua_pushglobaltable(L);
 	get_field(L, -1, name);
 	lua_remove(L, -2);
-#endif
 }
 
-void set_functions(lua_State *L, const luaL_Reg *functions)
-{
-	for (; functions->name; functions++)
-		SET(L, functions->name, cfunction, functions->func);
-}
-
-void new_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction gc)
+void new_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction index,
+	       lua_CFunction gc)
 {
 	luaL_newmetatable(L, name);
 	lua_newtable(L);
-	set_functions(L, methods);
+	if (methods)
+		luaL_setfuncs(L, methods, 0);
+	if (index)
+		lua_pushcclosure(L, index, 1);
 	lua_setfield(L, -2, "__index");
 	SET(L, "__metatable", boolean, false); /* what getmetatable() returns */
 	if (gc) {
@@ -105,16 +138,6 @@ void new_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFun
 		SET(L, "__close", cfunction, gc);
 	}
 	lua_pop(L, 1);
-}
-
-/* lua_close() unloads modules, while a child may still run code of this one before its exec. */
-static void stay_loaded(void)
-{
-	static const char here;
-	Dl_info own;
-
-	if (dladdr(&here, &own) && own.dli_fname)
-		(void)dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 __attribute__((visibility("default"))) int luaopen_aspawn(lua_State *L)
@@ -126,15 +149,17 @@ __attribute__((visibility("default"))) int luaopen_aspawn(lua_State *L)
 		{ "queue", l_queue },     { "clock", l_clock },
 		{ NULL, NULL },
 	};
+	Dl_info own;
 
-	stay_loaded();
+	/* lua_close() unloads modules, while a child may still run code of this one. */
+	if (dladdr(functions, &own) && own.dli_fname)
+		(void)dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	open_child(L);
 	open_files(L);
 	open_run(L);
-	open_queue(L);
 
 	lua_newtable(L);
-	set_functions(L, functions);
+	luaL_setfuncs(L, functions, 0);
 	set_interface(L);
 	return 1;
 }

@@ -10,29 +10,26 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct constant *find_constant(const char *prefix, const char *name, size_t length)
+/* Of the constant with this name, in upper or lower case, with the prefix or without; or NAN. */
+static double value_of(const char *name, const char *prefix)
 {
-	if (strncasecmp(name, prefix, strlen(prefix)) == 0)
-		prefix = "";
-	const size_t begin = strlen(prefix);
+	const size_t length = strlen(prefix),
+		     omitted = strncasecmp(name, prefix, length) ? length : 0;
+
 	for (const struct constant *constant = constants; constant->name; constant++)
-		if (strncmp(constant->name, prefix, begin) == 0 &&
-		    strncasecmp(constant->name + begin, name, length) == 0 &&
-		    !constant->name[begin + length])
-			return constant;
-	return NULL;
+		if (strncmp(constant->name, prefix, length) == 0 &&
+		    strcasecmp(constant->name + omitted, name) == 0)
+			return (double)constant->value;
+	return NAN;
 }
 
 double pop_number(lua_State *L, const char *what, const char *prefix, double least, double most)
 {
 	double value = lua_isnumber(L, -1) ? lua_tonumber(L, -1) : NAN;
+	const char *name = isnan(value) && prefix ? lua_tostring(L, -1) : NULL;
 
-	if (prefix && lua_isstring(L, -1) && !lua_isnumber(L, -1)) {
-		size_t length;
-		const char *name = lua_tolstring(L, -1, &length);
-		const struct constant *constant = find_constant(prefix, name, length);
-		value = constant ? (double)constant->value : NAN;
-	}
+	if (name && strlen(name) == lua_rawlen(L, -1))
+		value = value_of(name, prefix);
 	if (!(value >= least && value <= most && value == floor(value)))
 		expected(L, what, prefix ? "a valid number or name" : "a valid number");
 	lua_pop(L, 1);
@@ -57,52 +54,43 @@ static const char *push(struct build *build, int position, const char *name)
 	return what;
 }
 
-static double operand_number(struct build *build, int position, const char *name,
-			     const char *prefix, double least, double most)
-{
-	const char *what = push(build, position, name);
+/* What follows pops the operand that push() has pushed. */
 
-	return pop_number(build->L, what, prefix, least, most);
+static bool is_left_out(struct build *build, bool optional)
+{
+	if (!optional || !lua_isnil(build->L, -1))
+		return false;
+	lua_pop(build->L, 1);
+	return true;
 }
 
-static uint64_t operand_limit(struct build *build, int position, const char *name)
+static uint64_t operand_limit(struct build *build, const char *what)
 {
-	const double value = operand_number(build, position, name, NULL, -1, HUGE_VAL);
+	const double value = pop_number(build->L, what, NULL, -1, HUGE_VAL);
 
 	return value < 0 || value >= 18446744073709551616.0 ? UINT64_MAX : (uint64_t)value;
 }
 
-static int operand_descriptor(struct build *build, int position, const char *name, bool cwd)
+static int operand_descriptor(struct build *build, const char *what, bool cwd)
 {
-	const char *what = push(build, position, name);
-	lua_State *L = build->L;
-
-	if (!lua_isuserdata(L, -1) && !(cwd && lua_isnil(L, -1)))
-		return (int)pop_number(L, what, NULL, cwd ? PSYS_AT_FDCWD : 0, INT_MAX);
-	const int fd = lua_isnil(L, -1) ? PSYS_AT_FDCWD : descriptor_of(L, lua_gettop(L), what);
-	lua_pop(L, 1);
-	return fd;
+	if (is_left_out(build, cwd))
+		return PSYS_AT_FDCWD;
+	if (lua_isuserdata(build->L, -1))
+		return pop_descriptor(build->L, what);
+	return (int)pop_number(build->L, what, NULL, cwd ? PSYS_AT_FDCWD : 0, INT_MAX);
 }
 
-static const char *operand_string(struct build *build, int position, const char *name, bool optional)
+static const char *operand_string(struct build *build, const char *what, bool optional)
 {
-	const char *what = push(build, position, name);
-
-	if (!optional || !lua_isnil(build->L, -1))
-		return text(build, what);
-	lua_pop(build->L, 1);
-	return NULL;
+	return is_left_out(build, optional) ? NULL : text(build, what);
 }
 
-static unsigned operand_mode(struct build *build, int position, const char *name)
+static unsigned operand_mode(struct build *build, const char *what, bool optional)
 {
-	const char *what = push(build, position, name);
 	lua_State *L = build->L;
 
-	if (lua_isnil(L, -1) && strcmp(name, "mode") == 0) {
-		lua_pop(L, 1);
+	if (is_left_out(build, optional))
 		return 0666;
-	}
 	if (lua_type(L, -1) == LUA_TSTRING) {
 		char *end;
 		const char *digits = lua_tostring(L, -1);
@@ -115,19 +103,15 @@ static unsigned operand_mode(struct build *build, int position, const char *name
 	return (unsigned)pop_number(L, what, NULL, 0, 07777);
 }
 
-/* A number, or names of constants: "O_WRONLY|O_CREAT". 0 if the operand is left out,
- * unless it is the first. */
-static uint64_t operand_flags(struct build *build, int position, const char *name, double most)
+/* A number, or names of constants: "O_WRONLY|O_CREAT". */
+static uint64_t operand_flags(struct build *build, const char *what, bool optional, double most)
 {
 	static const char between[] = "|+, ";
-	const char *what = push(build, position, name);
 	lua_State *L = build->L;
 	uint64_t flags = 0;
 
-	if (lua_isnil(L, -1) && position > 1) {
-		lua_pop(L, 1);
+	if (is_left_out(build, optional))
 		return 0;
-	}
 	if (lua_isnumber(L, -1) || !lua_isstring(L, -1))
 		return (uint64_t)pop_number(L, what, NULL, 0, most);
 	for (const char *at = text(build, what); *at; at += strspn(at, between)) {
@@ -139,16 +123,13 @@ static uint64_t operand_flags(struct build *build, int position, const char *nam
 	return flags;
 }
 
-/* Pops a list of numbers, or of names of constants. */
+/* A list of numbers, or of names of constants. */
 static const unsigned *pop_list(struct build *build, const char *what, const char *prefix,
 				double least, double most, size_t *count)
 {
 	lua_State *L = build->L;
 
-	if (!lua_istable(L, -1))
-		expected(L, what, "a list");
-	*count = lua_rawlen(L, -1);
-	check_end(L, lua_gettop(L), (int)*count, what, "number");
+	*count = check_list(L, lua_gettop(L), what, "number");
 	unsigned *list = anchored(build, (*count + 1) * sizeof *list);
 	for (size_t i = 0; i < *count; i++) {
 		lua_rawgeti(L, -1, (int)i + 1);
@@ -158,10 +139,9 @@ static const unsigned *pop_list(struct build *build, const char *what, const cha
 	return list;
 }
 
-static const void *operand_signals(struct build *build, int position, const char *name)
+static const void *operand_signals(struct build *build, const char *what)
 {
 	size_t count;
-	const char *what = push(build, position, name);
 	const unsigned *list = pop_list(build, what, "SIG", 1, PSYS_NSIG, &count);
 	struct psys_sigset *set = anchored(build, sizeof *set);
 
@@ -171,24 +151,17 @@ static const void *operand_signals(struct build *build, int position, const char
 	return set;
 }
 
-static const unsigned *operand_unsigned(struct build *build, int position, const char *name,
-					size_t *count)
+static const unsigned *operand_unsigned(struct build *build, const char *what, size_t *count)
 {
-	const char *what = push(build, position, name);
-
-	if (!lua_isnil(build->L, -1))
-		return pop_list(build, what, NULL, 0, UINT_MAX, count);
-	lua_pop(build->L, 1);
 	*count = 0;
-	return NULL;
+	return is_left_out(build, true) ? NULL : pop_list(build, what, NULL, 0, UINT_MAX, count);
 }
 
 /* A list of numbers: the set of these bits, of whole words. */
-static const void *operand_byte(struct build *build, int position, const char *name, size_t *size)
+static const void *operand_byte(struct build *build, const char *what, size_t *size)
 {
 	enum { MOST = 8192, BITS = CHAR_BIT * sizeof(unsigned long) };
 	size_t count, words = 0;
-	const char *what = push(build, position, name);
 	const unsigned *list = pop_list(build, what, NULL, 0, MOST - 1, &count);
 	unsigned long *set = anchored(build, MOST / CHAR_BIT);
 
@@ -202,9 +175,8 @@ static const void *operand_byte(struct build *build, int position, const char *n
 }
 
 /* Bytes, as string.pack() makes them. */
-static const void *operand_data(struct build *build, int position, const char *name, size_t *size)
+static const void *operand_data(struct build *build, const char *what, size_t *size)
 {
-	const char *what = push(build, position, name);
 	lua_State *L = build->L;
 
 	if (lua_type(L, -1) != LUA_TSTRING)
@@ -216,26 +188,19 @@ static const void *operand_data(struct build *build, int position, const char *n
 }
 
 /* The bytes of instructions, or a list of them: { code, jt, jf, k }. */
-static const void *operand_sock_filter(struct build *build, int position, const char *name,
-				       size_t *count)
+static const void *operand_sock_filter(struct build *build, const char *what, size_t *count)
 {
 	struct psys_sock_filter *filter;
-	const char *what = push(build, position, name);
 	lua_State *L = build->L;
 
 	if (lua_type(L, -1) == LUA_TSTRING) {
-		const char *bytes = lua_tolstring(L, -1, count);
-		if (*count % sizeof *filter)
+		if (lua_rawlen(L, -1) % sizeof *filter)
 			expected(L, what, "8 bytes for each instruction");
-		filter = memcpy(anchored(build, *count + 1), bytes, *count);
+		const void *instructions = operand_data(build, what, count);
 		*count /= sizeof *filter;
-		lua_pop(L, 1);
-		return filter;
+		return instructions;
 	}
-	if (!lua_istable(L, -1))
-		expected(L, what, "a list");
-	*count = lua_rawlen(L, -1);
-	check_end(L, lua_gettop(L), (int)*count, what, "list");
+	*count = check_list(L, lua_gettop(L), what, "list");
 	filter = anchored(build, (*count + 1) * sizeof *filter);
 	for (size_t i = 0; i < *count; i++) {
 		size_t parts;
@@ -264,7 +229,8 @@ void add_action(struct build *build, int index)
 	const struct action *action = actions;
 
 	if (!lua_istable(L, -1))
-		luaL_error(L, "actions[%d]: a table is expected", index);
+		luaL_error(L, "actions[%d]: a table is expected, not %s", index,
+			   luaL_typename(L, -1));
 	build->table = lua_gettop(L);
 	build->index = index;
 	build->unread = -1;
