@@ -5,28 +5,28 @@
 -- program. The library debug is not in the grammar: it breaks any Lua.
 local random, action_operands = ...
 
-local fields = { "handle", "jobs", "registered", "handle", "jobs", "registered", "stdin", "stdout", "stderr", "terminal", "pipes", "pid", "__index", "__newindex", "__gc",
-	"__close", "__metatable", "__name", "ok", "out", "job", "n", 1, 2 }
-local methods = { "started", "wait", "wait", "kill", "kill_group", "ended_fd", "started_fd", "terminal_fd", "resize", "mode", "submit", "submit", "prepare",
-	"results", "cancel", "count", "fd", "close", "close", "__gc", "__close", "__tostring",
-	"__index", "__newindex", "write", "flush", "seek", "setvbuf" }
-local functions = { "run", "run", "spawn", "spawn", "popen", "execute", "install", "kill_cgroup", "queue" }
-local scalars = { "nil", "true", "false", "0", "1", "2", "3", "-1", "0.01", "1e300", "-1e300", "0/0", "2^31", "2^53", "2^63",
-	"''", "'x'", "'pipe'", "'null'", "'stdout'", "'inherit'", "'a\\0b'", "('x'):rep(70000)", "'r'", "'rw'" }
+local function words(text)
+	local list = {}
+	for word in text:gmatch("%S+") do list[#list + 1] = word end
+	return list
+end
+
+local fields = words [[.handle .jobs .registered .handle .jobs .registered .stdin .stdout .stderr .terminal .pipes .pid .__index
+	.__newindex .__gc .__close .__metatable .__name .ok .out .job .n [1] [2] ]]
+local methods = words [[started wait wait kill kill_group ended_fd started_fd terminal_fd resize mode submit submit prepare results
+	cancel count fd close close __gc __close __tostring __index __newindex write flush seek setvbuf]]
+local scalars = words [[nil true false 0 1 2 3 -1 0.01 1e300 -1e300 0/0 2^31 2^53 2^63
+	'' 'x' 'pipe' 'null' 'stdout' 'inherit' 'a\0b' ('x'):rep(70000) 'r' 'rw']]
 -- Each ends soon, whatever it gets.
 local commands = { "'true'", "'false'", "'echo', 'text', stdout = 'pipe'", "'sh', '-c', 'exit 3'", "'sh', '-c', 'kill $$'",
 	"'unmae'", "'seq', '999', stdout = 'pipe'", "'timeout', '-s', 'KILL', '0.1', 'cat', stdin = 'null'" }
-local options = { "input", "timeout", "grace", "kill_group", "stdin", "stdout", "stderr", "cwd", "env", "clearenv", "file",
-	"path", "setsid", "group", "owner", "memory", "dies_with_caller", "started_fd", "shell_on_enoexec", "actions", "actions", "actions", "output_size",
-	"tail", "key", "key_limit", "priority", "prepared", "running", "jobs", "job_bytes", "delay", "servers",
-	"no_server" }
+local options = words [[input timeout grace kill_group stdin stdout stderr cwd env clearenv file path setsid group owner memory
+	dies_with_caller started_fd shell_on_enoexec actions actions actions output_size tail key key_limit priority prepared running
+	jobs job_bytes delay servers no_server]]
 -- What an action of these names does ends with its process. Others are added, and not performed.
-local performed = {}
-for name in ([[dup2 output_pipe input_pipe close closefrom only_below cloexec_from dev_null setenv unsetenv clearenv umask setsid setpgid
-	reset_signals sigmask signals_default signals_ignore signal_default signal_ignore pdeathsig rlimit nice affinity user resuid
-	groups cap_drop no_new_privs]]):gmatch("%S+") do
-	performed[name] = true
-end
+local performed = [[ dup2 output_pipe input_pipe close closefrom only_below cloexec_from dev_null setenv unsetenv clearenv umask setsid
+	setpgid reset_signals sigmask signals_default signals_ignore signal_default signal_ignore pdeathsig rlimit nice affinity user
+	resuid groups cap_drop no_new_privs ]]
 local actions = {}
 for name in pairs(action_operands) do actions[#actions + 1] = name end
 table.sort(actions)
@@ -35,132 +35,103 @@ local operands = { from = { "1", "io.tmpfile()" }, resource = { "'cpu'", "4" }, 
 	flags = { "'O_RDWR|O_CREAT'", "0" }, bits = { "'SECBIT_NOROOT'" }, mode = { "'0644'", "nil" }, set = { "{ 'HUP', 2 }", "{}" },
 	groups = { "{ 0, 1 }", "nil" }, mask = { "{ 0, 1 }", "'22'", "18" }, dirfd = { "nil", "io.tmpfile()" }, name = { "'A'" }, text = { "'x'" },
 	filter = { "{ { 6, 0, 0, 0 } }", "('x'):rep(64)" }, path = { "'/dev/null'" }, hard = { "math.huge", "9" } }
-local others = { "nil", "'/dev/null'", "io.tmpfile()", "65534", "0", "1", "3", "5" }
+local others = words "nil '/dev/null' io.tmpfile() 65534 0 1 3 5"
 
 local function pick(list) return list[random(#list)] end
-local depth, expression, statement = 0
+local depth = 0
 
-local function variable() return "v[" .. random(9) .. "]" end
-local function index(name) return type(name) == "number" and "[" .. name .. "]" or "." .. name end
+-- A rule is a text, in which $name is what that rule makes, a list of texts to choose from, or a
+-- function that makes a text.
+local rules = {
+	field = fields, method = methods, scalar = scalars, command_words = commands,
+	variable = words "v[1] v[2] v[3] v[4] v[5] v[6] v[7] v[8] v[9]",
+	arguments = { "", "$expression", "$expression, $expression" },
+	body = "function(...) stop() $statement $last end",
+	last = { "return $expression", "return $expression", "return $expression", "error($expression)", "return coroutine.yield($expression)" },
+	metatable = "{ $event = $handler }", handler = { "$expression", "$body", "$body", "$body" },
+	event = words "__index __newindex __gc __gc __close __len __call __tostring __metatable",
+	called = words "run run spawn spawn popen execute install kill_cgroup queue",
+	queue_options = { "no_server = true, running = 2", "jobs = 4" }, maybe_command = { "", "$command_words" },
+	mode = { "", ", 'w'" }, line = { "'echo text'", "'exit 3'", "'true | cat', 'w'" },
+	opened = { "io.open('/dev/null', 'r+')", "io.tmpfile()", "io.stdin", "io.stderr" }, seconds = { "", "0.1", "9" },
+	global = words "jit io.open io.popen os.execute", levels = words "3 99 101 5000", collection = { "", "", "'step'" },
+	["end"] = { "$variable", "$scalar" },
+}
 
-local function arguments()
-	local list = {}
-	for i = 1, random(3) - 1 do list[i] = expression() end
-	return table.concat(list, ", ")
-end
-
-local function body()
-	local last = pick { "return ", "return ", "return ", "error(", "return coroutine.yield(" }
-	return "function(...) stop() " .. statement() .. " " .. last .. expression() .. (last:match("%($") and ")" or "") .. " end"
-end
-
-local function metatable()
-	local event = pick { "__index", "__newindex", "__gc", "__gc", "__close", "__len", "__call", "__tostring", "__metatable" }
-	return "{ " .. event .. " = " .. (random(4) == 1 and expression() or body()) .. " }"
+local function expand(text)
+	return (text:gsub("%$([%l_]+)", function(name)
+		local rule = rules[name]
+		if type(rule) == "table" then rule = pick(rule) end
+		return type(rule) == "string" and expand(rule) or rule()
+	end))
 end
 
 -- An action, most often with as many operands as it has.
-local function action()
+function rules.action()
 	local name, list = pick(actions), {}
 	for operand in action_operands[name]:gmatch("[%w_]+") do
-		local value = random(12) == 1 and expression() or pick(random(12) == 1 and scalars or operands[operand] or others)
+		local value = random(12) == 1 and expand("$expression") or pick(random(12) == 1 and scalars or operands[operand] or others)
 		if random(12) > 1 then list[#list + 1] = (random(4) == 1 and operand .. " = " or "") .. value end
 	end
-	return (performed[name] and "" or "{ 'chdir', '/no/such' }, ") .. "{ '" .. name .. "', " .. table.concat(list, ", ") .. " }"
+	return (performed:find("%s" .. name .. "%s") and "" or "{ 'chdir', '/no/such' }, ") .. "{ '" .. name .. "', " .. table.concat(list, ", ") .. " }"
 end
 
 -- Without LD_PRELOAD, which has the sanitizer, and with few seconds for each.
-local function command()
+function rules.command()
 	local list = { pick(commands), "env = { LD_PRELOAD = false }, timeout = 5" }
 	for _ = 1, random(4) - 1 do
-		local value = random(3) == 1 and expression() or pick(scalars)
+		local value = random(3) == 1 and expand("$expression") or pick(scalars)
 		local name = pick(options)
-		if name == "actions" and random(12) > 1 then value = "{ " .. action() .. ", " .. action() .. " }" end
+		if name == "actions" and random(12) > 1 then value = expand("{ $action, $action }") end
 		if name == "owner" or name == "memory" then value = pick { "'private'", "'suspended'", "'copied'", value } end
 		if name:match("^std") then value = pick { "io.stdin", "io.stderr", "'pipe'", "'null'", "'pty'", value } end
 		if name ~= "timeout" then list[#list + 1] = name .. " = " .. value end
 	end
-	if random(3) == 1 then list[#list + 1] = "actions = { " .. action() .. " }" end
+	if random(3) == 1 then list[#list + 1] = expand("actions = { $action }") end
 	local text = "{ " .. table.concat(list, ", ") .. " }"
-	return random(4) == 1 and "setmetatable(" .. text .. ", " .. metatable() .. ")" or text
+	return random(4) == 1 and "setmetatable(" .. text .. expand(", $metatable)") or text
 end
 
 -- Of a start that does not wait, which has no limit.
-local function started() return (command():gsub(", timeout = 5", "", 1)) end
+function rules.started() return (expand("$command"):gsub(", timeout = 5", "", 1)) end
 
-local makers = {
-	variable, variable, variable,
-	function() return pick(scalars) end,
-	function() return pick(scalars) end,
-	function() return "(" .. variable() .. ")" .. index(pick(fields)) end,
-	function() return "getmetatable(" .. variable() .. ")" end,
-	function() return "aspawn.queue{ " .. (random(2) == 1 and "no_server = true, running = 2" or "jobs = 4") .. " }" end,
-	function() return "aspawn.spawn(" .. started() .. ")" end,
-	function() return "aspawn.popen(" .. started() .. pick { "", ", 'w'" } .. ")" end,
-	function() return "aspawn.popen(" .. pick { "'echo text'", "'exit 3'", "'true | cat', 'w'" } .. ")" end,
-	function() return pick { "io.open('/dev/null', 'r+')", "io.tmpfile()", "io.stdin", "io.stderr" } end,
-	function() return "deep(" .. pick { "3", "99", "101", "5000" } .. ", " .. expression() .. ")" end,
-	function() return "aspawn." .. pick(functions) end,
-	function() return "coroutine.wrap(" .. body() .. ")" end,
-	function() return "setmetatable({ " .. pick { "", pick(commands) } .. " }, " .. metatable() .. ")" end,
-	function() return "proxy(" .. body() .. ")" end,
-	command, command, body,
-}
+-- A method and arguments, most often those with which it does something.
+local fitting = { submit = "$command", prepare = "$started", started = "$seconds", wait = "$seconds", cancel = "$seconds", write = "'x'" }
+local function method()
+	local name = pick(methods)
+	return name, expand(fitting[name] and random(4) > 1 and fitting[name] or "$arguments")
+end
 
-function expression()
-	if depth > 3 then return random(2) == 1 and variable() or pick(scalars) end
+function rules.call() return ("%s(%s)"):format(method()) end
+
+function rules.each()
+	local name, rest = method()
+	return "each('" .. name .. "', " .. (rest == "" and "nil" or rest) .. ")"
+end
+
+local expressions = { "$variable", "$variable", "$variable", "$scalar", "$scalar", "($variable)$field", "getmetatable($variable)",
+	"aspawn.queue{ $queue_options }", "aspawn.spawn($started)", "aspawn.popen($started$mode)", "aspawn.popen($line)", "$opened",
+	"deep($levels, $expression)", "aspawn.$called", "coroutine.wrap($body)", "setmetatable({ $maybe_command }, $metatable)",
+	"proxy($body)", "$command", "$command", "$body" }
+local statements = { "$variable = $expression", "$variable = aspawn.queue{ jobs = 4 }", "$variable = aspawn.spawn($started)",
+	"$variable$field = $expression", "$variable$field$field = $expression", "$variable = $variable:$call", "$each",
+	"each('submit', $command)", "each('wait', 9)", "getmetatable($variable).$method($arguments)", "$variable$field($arguments)",
+	"$variable = aspawn.$called($arguments)", "setmetatable($variable, $metatable)",
+	"for r in $variable:results() do stop() $variable = r; $statement end", "collectgarbage($collection)",
+	"tostring($variable); io.close($variable)", "$global = $expression", "package.loaded.aspawn = nil; aspawn = require 'aspawn'",
+	_VERSION == "Lua 5.4" and "local c <close> = $variable" or "collectgarbage()" }
+
+-- With what ends it when it is deep.
+local function nested(list, last)
+	if depth > 3 then return expand(last) end
 	depth = depth + 1
-	local text = pick(makers)()
+	local text = expand(pick(list))
 	depth = depth - 1
 	return text
 end
 
-local function seconds() return pick { "", "0.1", "9" } end
-local function file() return pick { "v[4]", "v[5]", "io.tmpfile()" } end
--- Arguments with which a method does something.
-local fitting = { submit = command, prepare = started, started = seconds, wait = seconds, cancel = seconds, write = function() return "'x'" end }
-
-local function method()
-	local name = pick(methods)
-	local made = fitting[name]
-	return name, made and random(4) > 1 and made() or arguments()
-end
-
-local statements = {
-	function() return variable() .. " = " .. expression() end,
-	function() return variable() .. " = aspawn.queue{ jobs = 4 }" end,
-	function() return variable() .. " = aspawn.spawn(" .. started() .. ")" end,
-	function() return variable() .. index(pick(fields)) .. " = " .. expression() end,
-	function() return variable() .. index(pick(fields)) .. index(pick(fields)) .. " = " .. expression() end,
-	function()
-		local name, rest = method()
-		return variable() .. " = " .. variable() .. ":" .. name .. "(" .. rest .. ")"
-	end,
-	function()
-		local name, rest = method()
-		return "each('" .. name .. "', " .. (rest == "" and "nil" or rest) .. ")"
-	end,
-	function() return "each('submit', " .. command() .. ")" end,
-	function() return "each('wait', 9)" end,
-	function() return "getmetatable(" .. variable() .. ")." .. pick(methods) .. "(" .. arguments() .. ")" end,
-	function() return variable() .. index(pick(fields)) .. "(" .. arguments() .. ")" end,
-	function() return variable() .. " = aspawn." .. pick(functions) .. "(" .. arguments() .. ")" end,
-	function() return "setmetatable(" .. variable() .. ", " .. metatable() .. ")" end,
-	function() return "for r in " .. variable() .. ":results() do stop() " .. variable() .. " = r; " .. statement() .. " end" end,
-	function() return "collectgarbage(" .. pick { "", "", "'step'" } .. ")" end,
-	function() return "tostring(" .. variable() .. "); io.close(" .. variable() .. ")" end,
-	function() return pick { "jit", "io.open", "io.popen", "os.execute" } .. " = " .. expression() end,
-	function() return "package.loaded.aspawn = nil; aspawn = require 'aspawn'" end,
-	function() return _VERSION == "Lua 5.4" and "local c <close> = " .. variable() or "collectgarbage()" end,
-}
-
-function statement()
-	if depth > 3 then return "collectgarbage()" end
-	depth = depth + 1
-	local text = pick(statements)()
-	depth = depth - 1
-	return "pcall(function() " .. text .. " end)"
-end
+function rules.expression() return nested(expressions, "$end") end
+function rules.statement() return "pcall(function() " .. nested(statements, "collectgarbage()") .. " end)" end
 
 local head = [[
 local aspawn = require "aspawn"
@@ -193,6 +164,6 @@ end
 return function()
 	depth = 0
 	local lines = { head }
-	for _ = 1, 5 + random(20) do lines[#lines + 1] = statement() end
+	for _ = 1, 5 + random(20) do lines[#lines + 1] = expand("$statement") end
 	return table.concat(lines, "\n")
 end
