@@ -2,9 +2,7 @@
 rockspec_format = "3.0"
 package = "aspawn"
 version = "1.0.0rc1-1"
-source = {
-	url = "file://aspawn-1.0.0rc1.tar.gz", -- which the source rock contains
-}
+source = { url = "file://aspawn-1.0.0rc1.tar.gz" } -- which the source rock contains
 description = {
 	summary = "Start programs without a shell, without fork, and with their results",
 	detailed = "run, popen, spawn, a queue, and replacements of io.popen and os.execute. Linux.",
@@ -14,11 +12,6 @@ supported_platforms = { "linux" }
 dependencies = { "lua >= 5.1, < 5.5" }
 build = {
 	type = "make",
-	build_variables = {
-		CC = "$(CC)",
-		CFLAGS = "$(CFLAGS)",
-		LIBFLAG = "$(LIBFLAG)",
-		LUA_INCDIR = "$(LUA_INCDIR)",
-	},
+	build_variables = { CC = "$(CC)", CFLAGS = "$(CFLAGS)", LIBFLAG = "$(LIBFLAG)", LUA_INCDIR = "$(LUA_INCDIR)" },
 	install_variables = { INST_LIBDIR = "$(LIBDIR)" },
 }

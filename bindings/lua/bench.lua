@@ -1,18 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- Two tables: what a command costs in processor time, of this process and its children, in turns of
--- which the median is shown; and how long a start blocks this process, in turns,
--- with every processor busy.
+-- Two tables, in turns: what a command costs in processor time, of this process and its children;
+-- and how long a start blocks this process, with every processor busy.
 local aspawn = require "aspawn"
 local own_popen, own_execute = io.popen, os.execute
 local rounds, count, starts = 9, 100, 400
 
 local function processor()
 	local file = io.open("/proc/self/stat")
-	local text = file:read("*a"):gsub("^.*%)", "")
+	local text = file:read("*a")
 	file:close()
-	local fields = {}
-	for field in text:gmatch("%S+") do fields[#fields + 1] = field end
-	return (fields[12] + fields[13] + fields[14] + fields[15]) * 10 -- ticks of 10 ms
+	local user, system, of_user, of_system = text:match("^.*%) " .. ("%S+ "):rep(11) .. "(%d+) (%d+) (%d+) (%d+)")
+	return (user + system + of_user + of_system) * 10 -- ticks of 10 ms
 end
 
 local function pipes(popen)
@@ -34,22 +32,26 @@ local ways = {
 	{ "aspawn.execute, /bin/true", function() aspawn.execute("/bin/true") end },
 }
 
-local results = {}
+-- Prints a row of the name and these shares of the times that follow in the table.
+local function row(way, ...)
+	local name = table.remove(way, 1)
+	table.remove(way, 1)
+	table.sort(way)
+	io.write("| ", name)
+	for _, share in ipairs { ... } do io.write((" | %.0f"):format(way[math.ceil(#way * share)])) end
+	print(" |")
+end
+
 for round = 1, rounds do
-	for i, way in ipairs(ways) do
+	for _, way in ipairs(ways) do
 		local begin = processor()
 		for _ = 1, count do way[2]() end
-		results[i] = results[i] or {}
-		results[i][round] = (processor() - begin) * 1000 / count
+		way[round + 2] = (processor() - begin) * 1000 / count
 	end
 end
 
-print("| " .. (jit and jit.version or _VERSION) .. " | processor, us |")
-print("| --- | ---: |")
-for i, way in ipairs(ways) do
-	table.sort(results[i])
-	print(("| %s | %.0f |"):format(way[1], results[i][(rounds + 1) / 2]))
-end
+print("| " .. (jit and jit.version or _VERSION) .. " | processor, us |\n| --- | ---: |")
+for _, way in ipairs(ways) do row(way, 0.5) end
 
 local blocked = {
 	{ "io.popen", function() return own_popen("/bin/true") end },
@@ -75,11 +77,5 @@ for _, child in ipairs(busy) do
 	child:wait()
 end
 
-print("\n| blocked, us, every processor busy | median | 95th percentile |")
-print("| --- | ---: | ---: |")
-for _, way in ipairs(blocked) do
-	local name = table.remove(way, 1)
-	table.remove(way, 1)
-	table.sort(way)
-	print(("| %s | %.0f | %.0f |"):format(name, way[math.ceil(starts * 0.5)], way[math.ceil(starts * 0.95)]))
-end
+print("\n| blocked, us, every processor busy | median | 95th percentile |\n| --- | ---: | ---: |")
+for _, way in ipairs(blocked) do row(way, 0.5, 0.95) end
