@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && (amd64 || arm64)
-
 // Package aspawn starts programs as os/exec does, without suspending the caller. The package
 // contains the C library of the same name.
 //
@@ -11,6 +9,8 @@
 // child exists. An exec that fails although the file is there and executable, or an action that
 // fails, is an error of Wait, and of Start only with Cmd.AwaitExec. No goroutine and no thread
 // waits for a child in C: pipes and ends are on the runtime's poller.
+//
+// Where Supported is false os/exec starts the programs.
 package aspawn
 
 import (
@@ -133,9 +133,7 @@ func (c *Cmd) end(grace time.Duration) error {
 	if signal == nil || signal == syscall.Signal(0) {
 		signal = syscall.SIGTERM
 	}
-	err := c.Process.Signal(signal)
-	c.Process.Signal(syscall.SIGCONT)
-	return err
+	return c.Process.stop(signal)
 }
 
 // After a time limit.
@@ -156,22 +154,6 @@ func (c *Cmd) String() string {
 
 // Environ returns the environment of the program: without actions.
 func (c *Cmd) Environ() []string { return (&exec.Cmd{Env: c.Env, Dir: c.Dir}).Environ() }
-
-func (c *Cmd) environ() ([]string, error) {
-	if c.Env == nil && c.Dir == "" {
-		return os.Environ(), nil // has no name twice
-	}
-	texts := c.Env
-	if texts == nil {
-		texts = []string{c.Dir} // PWD
-	}
-	for _, text := range texts {
-		if strings.IndexByte(text, 0) >= 0 {
-			return nil, errors.New("exec: environment variable contains NUL")
-		}
-	}
-	return c.Environ(), nil
-}
 
 // Run starts the command and waits for it.
 func (c *Cmd) Run() error {
@@ -226,25 +208,8 @@ func (c *Cmd) start() error {
 	if err != nil {
 		return err
 	}
-	env, err := c.environ()
-	if err != nil {
+	if c.Process, err = c.begin(files); err != nil {
 		return err
-	}
-	if err := c.look(); err != nil {
-		return err
-	}
-	m := newMessage(c, files, env, false)
-	if c.Process, err = start(m); err != nil {
-		return err
-	}
-	if m.awaitsExec {
-		if err := c.Process.awaitExec(); err != nil {
-			for _, end := range m.ends {
-				(*end).Close()
-			}
-			c.Process = nil
-			return err
-		}
 	}
 	if c.TimeLimit > 0 || ctx.Done() != nil && (c.Cancel != nil || c.WaitDelay != 0) {
 		c.ended, c.watched = make(chan struct{}), make(chan watched, 1)
@@ -294,39 +259,15 @@ func (c *Cmd) watch(ctx context.Context) (w watched) {
 	return
 }
 
-// look reports at the start what the child would find missing: the directory and the program. What
-// changes how the child sees them is left to the child.
-func (c *Cmd) look() error {
-	if c.SysProcAttr != nil || len(c.Actions) > 0 {
-		return nil
-	}
-	path := c.Path
-	if c.Dir != "" {
-		if _, err := os.Stat(c.Dir); err != nil {
-			return &fs.PathError{Op: "chdir", Path: c.Dir, Err: errors.Unwrap(err)}
-		}
-		if !strings.HasPrefix(path, "/") {
-			path = c.Dir + "/" + path
-		}
-	}
-	info, err := os.Stat(path)
-	if err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
-		err = &fs.PathError{Err: syscall.EACCES}
-	}
-	if err != nil {
-		return &fs.PathError{Op: "fork/exec", Path: c.Path, Err: errors.Unwrap(err)}
-	}
-	return nil
-}
-
-// files are the descriptors that the program begins with, or null or closed.
-func (c *Cmd) files() (files []int, err error) {
+// files are those that the program begins with. nil is the null device, a nil file is closed.
+func (c *Cmd) files() (files []any, err error) {
 	add := func(of any, child int, copy func(end *os.File) error) {
-		fd := closed
-		if err == nil {
-			fd, err = c.stream(of, child, copy)
+		if _, isFile := of.(*os.File); !isFile && of != nil && err == nil {
+			var end *os.File
+			of, end, err = c.pipe(child)
+			c.copies = append(c.copies, func() error { return copy(end) })
 		}
-		files = append(files, fd)
+		files = append(files, of)
 	}
 	add(c.Stdin, 0, c.feed)
 	add(c.Stdout, 1, collect(c.Stdout))
@@ -336,7 +277,7 @@ func (c *Cmd) files() (files []int, err error) {
 		add(c.Stderr, 1, collect(c.Stderr))
 	}
 	for _, file := range c.ExtraFiles {
-		add(file, 1, nil)
+		files = append(files, file)
 	}
 	return files, err
 }
@@ -347,59 +288,22 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// descriptor also makes the file block, as programs expect of what they begin with. A nil or closed
-// file is closed in the program too, as in os/exec.
-func descriptor(file *os.File) int {
-	if fd := file.Fd(); fd != ^uintptr(0) {
-		return int(fd)
-	}
-	return closed
-}
-
-// pipe returns the child's end of a new pipe, and the other one.
+// pipe returns the child's end of a new pipe, and the other one, whose copying a goroutine may do.
 func (c *Cmd) pipe(child int) (*os.File, *os.File, error) {
-	var ends [2]int
-	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC); err != nil {
-		return nil, nil, os.NewSyscallError("pipe2", err)
+	childEnd, end, err := newPipe(child)
+	if err == nil {
+		c.childEnds, c.parentEnds = append(c.childEnds, childEnd), append(c.parentEnds, end)
 	}
-	for i, fd := range ends {
-		if fd <= 2 { // this process's stream, which is closed
-			copy, err := duplicate(fd)
-			syscall.Close(fd)
-			if err != nil {
-				syscall.Close(ends[1-i])
-				return nil, nil, os.NewSyscallError("dup", err)
-			}
-			ends[i] = copy
-		}
-	}
-	childEnd := os.NewFile(uintptr(ends[child]), "|")
-	end := ownEnd(ends[1-child], [...]string{"|1", "|0"}[child])
-	c.childEnds, c.parentEnds = append(c.childEnds, childEnd), append(c.parentEnds, end)
-	return childEnd, end, nil
-}
-
-// stream is a file, or the child's end of a pipe whose other end a goroutine copies.
-func (c *Cmd) stream(of any, child int, copy func(end *os.File) error) (int, error) {
-	switch of := of.(type) {
-	case nil:
-		return null, nil
-	case *os.File:
-		return descriptor(of), nil
-	}
-	childEnd, end, err := c.pipe(child)
-	if err != nil {
-		return closed, err
-	}
-	c.copies = append(c.copies, func() error { return copy(end) })
-	return descriptor(childEnd), nil
+	return childEnd, end, err
 }
 
 func (c *Cmd) feed(end *os.File) error {
 	_, err := io.Copy(end, c.Stdin)
-	if failed := new(fs.PathError); errors.As(err, &failed) && failed.Path == end.Name() &&
-		failed.Err == syscall.EPIPE {
-		err = nil // the program need not read all
+	if failed := new(fs.PathError); errors.As(err, &failed) && failed.Path == end.Name() {
+		switch failed.Err { // the program need not read all
+		case syscall.EPIPE, syscall.Errno(109), syscall.Errno(232): // and on Windows
+			err = nil
+		}
 	}
 	if closed := end.Close(); err == nil {
 		err = closed
@@ -494,6 +398,29 @@ func (e *ExitError) Error() string { return e.ProcessState.String() }
 
 // Unwrap returns the context's error.
 func (e *ExitError) Unwrap() error { return e.canceled }
+
+// A SetupError is an action that failed, or a member of Cmd that the library does not accept. What
+// Dir, Path, SysProcAttr, the files and the exec fail with is an *fs.PathError, as of os/exec.
+// Where Supported is false, a SetupError says what os/exec lacks.
+type SetupError struct {
+	Index   int    // in Cmd.Actions, or -1
+	Name    string // of the action, as "rlimit", or of the step, as "streams"
+	Subject string // the path, name or number that failed
+	Err     error
+}
+
+func (e *SetupError) Error() string {
+	text := "aspawn: " + e.Name
+	if e.Index >= 0 {
+		text = fmt.Sprintf("aspawn: action %d, %s", e.Index, e.Name)
+	}
+	if e.Subject != "" {
+		text += fmt.Sprintf(" %q", e.Subject)
+	}
+	return text + ": " + e.Err.Error()
+}
+
+func (e *SetupError) Unwrap() error { return e.Err }
 
 // Output runs the command and returns its standard output. An ExitError has the standard error.
 func (c *Cmd) Output() ([]byte, error) {

@@ -32,6 +32,13 @@ import (
 	"aspawn.example/bindings/go/action"
 )
 
+func init() {
+	for name, of := range map[string]func(...string){"closed": withoutStreams, "depth": depth, "parent": parent,
+		"private": private, "scanner": scanner, "sleeps": sleeps, "terminals": terminals} {
+		helpers[name] = of
+	}
+}
+
 // helper parent: starts a program that dies with it, says which, and waits.
 func parent(...string) {
 	c := Command("sleep", "1000")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && (amd64 || arm64) && go1.20
+//go:build go1.20
 
 package aspawn
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux && (amd64 || arm64)
+//go:build linux
 
 package aspawn
 
@@ -34,43 +34,32 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var helpers map[string]func(...string)
-
-func init() {
-	helpers = map[string]func(...string){
-		"pwd": func(...string) {
-			directory, err := os.Getwd()
-			fmt.Println(directory)
-			exitIf(err)
-		},
-		"listener": func(...string) {
-			listener, err := net.FileListener(os.NewFile(3, "3"))
-			exitIf(err)
-			fmt.Print(listener.Addr())
-		},
-		"files": func(...string) { // those from 3 up, but of the runtime
-			for fd := 3; fd < 100; fd++ {
-				name, err := os.Readlink(fmt.Sprint("/proc/self/fd/", fd))
-				if err == nil && !strings.HasPrefix(name, "anon_inode:[event") && !strings.HasPrefix(name, "/proc") &&
-					!strings.HasPrefix(name, "/sys") {
-					fmt.Println(fd, name)
-				}
+var helpers = map[string]func(...string){
+	"pwd": func(...string) {
+		directory, err := os.Getwd()
+		fmt.Println(directory)
+		exitIf(err)
+	},
+	"listener": func(...string) {
+		listener, err := net.FileListener(os.NewFile(3, "3"))
+		exitIf(err)
+		fmt.Print(listener.Addr())
+	},
+	"files": func(...string) { // those from 3 up, but of the runtime
+		for fd := 3; fd < 100; fd++ {
+			name, err := os.Readlink(fmt.Sprint("/proc/self/fd/", fd))
+			if err == nil && !strings.HasPrefix(name, "anon_inode:[event") && !strings.HasPrefix(name, "/proc") &&
+				!strings.HasPrefix(name, "/sys") {
+				fmt.Println(fd, name)
 			}
-		},
-		"interrupted": func(...string) {
-			signals := make(chan os.Signal, 1)
-			signal.Notify(signals, os.Interrupt)
-			fmt.Println("ready")
-			<-signals
-		},
-		"closed":    withoutStreams,
-		"depth":     depth,
-		"parent":    parent,
-		"private":   private,
-		"scanner":   scanner,
-		"sleeps":    sleeps,
-		"terminals": terminals,
-	}
+		}
+	},
+	"interrupted": func(...string) {
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, os.Interrupt)
+		fmt.Println("ready")
+		<-signals
+	},
 }
 
 func exitIf(err error) {

@@ -6,7 +6,6 @@ package aspawn
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"reflect"
@@ -109,6 +108,20 @@ func (m *message) action(origin int, of action.Action) {
 		}
 		m.words = append(m.words, int64(word))
 	}
+}
+
+// numbers are the descriptors of files, or null or closed.
+func numbers(files []any) []int {
+	numbers := make([]int, len(files))
+	for i, of := range files {
+		switch of := of.(type) {
+		case nil:
+			numbers[i] = null
+		case *os.File:
+			numbers[i] = descriptor(of)
+		}
+	}
+	return numbers
 }
 
 // newMessage describes the command, with these descriptors as 0, 1 and so on.
@@ -287,28 +300,6 @@ func (m *message) refuse(why error) {
 		m.err = &fs.PathError{Op: "fork/exec", Path: m.path, Err: why}
 	}
 }
-
-// A SetupError is an action that failed, or a member of Cmd that the library does not accept. What
-// Dir, Path, SysProcAttr, the files and the exec fail with is an *fs.PathError, as of os/exec.
-type SetupError struct {
-	Index   int    // in Cmd.Actions, or -1
-	Name    string // of the action, as "rlimit", or of the step, as "streams"
-	Subject string // the path, name or number that failed
-	Err     error
-}
-
-func (e *SetupError) Error() string {
-	text := "aspawn: " + e.Name
-	if e.Index >= 0 {
-		text = fmt.Sprintf("aspawn: action %d, %s", e.Index, e.Name)
-	}
-	if e.Subject != "" {
-		text += fmt.Sprintf(" %q", e.Subject)
-	}
-	return text + ": " + e.Err.Error()
-}
-
-func (e *SetupError) Unwrap() error { return e.Err }
 
 // members that the library calls otherwise.
 var members = map[string]string{"owner": "Owner", "memory": "Memory", "job.priority": "Priority", "job_bytes": "JobBytes"}

@@ -7,8 +7,10 @@ package aspawn
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -17,6 +19,9 @@ import (
 	"aspawn.example/bindings/go/action"
 	"aspawn.example/bindings/go/internal/block"
 )
+
+// Supported is true if the library starts the programs: on Linux, on amd64 and arm64.
+const Supported = true
 
 // A Process is a running child, as os.Process is.
 type Process struct {
@@ -41,6 +46,69 @@ func (p *Process) gone() error {
 	return p.over
 }
 
+// begin starts the command with these files.
+func (c *Cmd) begin(files []any) (*Process, error) {
+	env, err := c.environ()
+	if err == nil {
+		err = c.look()
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := newMessage(c, numbers(files), env, false)
+	p, err := start(m)
+	if err == nil && m.awaitsExec {
+		if err = p.awaitExec(); err != nil {
+			for _, end := range m.ends {
+				(*end).Close()
+			}
+			p = nil
+		}
+	}
+	return p, err
+}
+
+func (c *Cmd) environ() ([]string, error) {
+	if c.Env == nil && c.Dir == "" {
+		return os.Environ(), nil // has no name twice
+	}
+	texts := c.Env
+	if texts == nil {
+		texts = []string{c.Dir} // PWD
+	}
+	for _, text := range texts {
+		if strings.IndexByte(text, 0) >= 0 {
+			return nil, errors.New("exec: environment variable contains NUL")
+		}
+	}
+	return c.Environ(), nil
+}
+
+// look reports at the start what the child would find missing: the directory and the program. What
+// changes how the child sees them is left to the child.
+func (c *Cmd) look() error {
+	if c.SysProcAttr != nil || len(c.Actions) > 0 {
+		return nil
+	}
+	path := c.Path
+	if c.Dir != "" {
+		if _, err := os.Stat(c.Dir); err != nil {
+			return &fs.PathError{Op: "chdir", Path: c.Dir, Err: errors.Unwrap(err)}
+		}
+		if !strings.HasPrefix(path, "/") {
+			path = c.Dir + "/" + path
+		}
+	}
+	info, err := os.Stat(path)
+	if err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
+		err = &fs.PathError{Err: syscall.EACCES}
+	}
+	if err != nil {
+		return &fs.PathError{Op: "fork/exec", Path: c.Path, Err: errors.Unwrap(err)}
+	}
+	return nil
+}
+
 // start starts what the message says.
 func start(m *message) (*Process, error) {
 	if m.err != nil {
@@ -60,6 +128,35 @@ func start(m *message) (*Process, error) {
 	}
 	runtime.SetFinalizer(p, (*Process).Release)
 	return p, nil
+}
+
+// newPipe returns the child's end of a pipe, and the other one.
+func newPipe(child int) (*os.File, *os.File, error) {
+	var ends [2]int
+	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC); err != nil {
+		return nil, nil, os.NewSyscallError("pipe2", err)
+	}
+	for i, fd := range ends {
+		if fd <= 2 { // this process's stream, which is closed
+			copy, err := duplicate(fd)
+			syscall.Close(fd)
+			if err != nil {
+				syscall.Close(ends[1-i])
+				return nil, nil, os.NewSyscallError("dup", err)
+			}
+			ends[i] = copy
+		}
+	}
+	return os.NewFile(uintptr(ends[child]), "|"), ownEnd(ends[1-child], [...]string{"|1", "|0"}[child]), nil
+}
+
+// descriptor also makes the file block, as programs expect of what they begin with. A nil or closed
+// file is closed in the program too, as in os/exec.
+func descriptor(file *os.File) int {
+	if fd := file.Fd(); fd != ^uintptr(0) {
+		return int(fd)
+	}
+	return closed
 }
 
 // duplicate returns a copy above the standard streams.
@@ -224,6 +321,13 @@ func (p *Process) Kill() error { return p.Signal(os.Kill) }
 
 // Signal sends a signal to the child, and never to another process that got its number.
 func (p *Process) Signal(sig os.Signal) error { return p.signal(sig, false) }
+
+// stop sends a signal that a stopped child gets too.
+func (p *Process) stop(sig os.Signal) error {
+	err := p.Signal(sig)
+	p.Signal(syscall.SIGCONT)
+	return err
+}
 
 // SignalGroup sends a signal to the process group that the child leads after Setpgid or Setsid; to
 // the child alone if it leads none, or not yet.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-//go:build linux
-
 // Package action has what a child does before it executes the program:
 //
 //	cmd.Actions = []action.Action{
