@@ -65,6 +65,8 @@ type Cmd struct {
 	// PidFD and mappings of users are errors of Start.
 	SysProcAttr *syscall.SysProcAttr
 
+	// Terminal: the program leads a session on a new one, which is its streams that are nil.
+	Terminal *Terminal
 	// Actions of the child, in their order, after all that the other members ask for.
 	Actions []action.Action
 	// Owner: OwnerPrivate for a child that no other wait sees, OwnerTree for one that ends with
@@ -259,7 +261,8 @@ func (c *Cmd) watch(ctx context.Context) (w watched) {
 	return
 }
 
-// files are those that the program begins with. nil is the null device, a nil file is closed.
+// files are those that the program begins with. nil is the null device, or the terminal; a nil file
+// is closed.
 func (c *Cmd) files() (files []any, err error) {
 	add := func(of any, child int, copy func(end *os.File) error) {
 		if _, isFile := of.(*os.File); !isFile && of != nil && err == nil {
@@ -295,6 +298,28 @@ func (c *Cmd) pipe(child int) (*os.File, *os.File, error) {
 		c.childEnds, c.parentEnds = append(c.childEnds, childEnd), append(c.parentEnds, end)
 	}
 	return childEnd, end, err
+}
+
+// A Terminal is this process's end of a new pseudo-terminal (pty(7)). Start sets the file, and the
+// caller closes it, not Wait: then the program gets SIGHUP. A program waits until its output is
+// read.
+type Terminal struct {
+	*os.File
+	Rows, Columns uint16 // in characters, at the start; 0: 24 and 80
+}
+
+// Read returns io.EOF when no process has the terminal any more.
+func (t *Terminal) Read(to []byte) (int, error) {
+	count, err := t.File.Read(to)
+	if errors.Is(err, syscall.EIO) {
+		err = io.EOF
+	}
+	return count, err
+}
+
+// WriteTo is that of io.WriterTo.
+func (t *Terminal) WriteTo(to io.Writer) (int64, error) {
+	return io.Copy(to, struct{ io.Reader }{t})
 }
 
 func (c *Cmd) feed(end *os.File) error {

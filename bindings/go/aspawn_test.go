@@ -33,7 +33,7 @@ import (
 )
 
 func init() {
-	for name, of := range map[string]func(...string){"closed": withoutStreams, "depth": depth, "parent": parent,
+	for name, of := range map[string]func(...string){"closed": withoutStreams, "crossed": crossed, "depth": depth, "parent": parent,
 		"private": private, "scanner": scanner, "sleeps": sleeps, "terminals": terminals} {
 		helpers[name] = of
 	}
@@ -660,6 +660,112 @@ func TestTerminal(t *testing.T) {
 	c.Stdin = slave
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 	equal(t, output(t, c), "none\nforeground\n")
+}
+
+func onTerminal(script string) *Cmd {
+	c := shell(script)
+	c.Terminal = new(Terminal)
+	return c
+}
+
+func TestAProgramOnATerminalLeadsItsSession(t *testing.T) {
+	for name, begin := range map[string]func(*Cmd){
+		"":        func(*Cmd) {},
+		"private": func(c *Cmd) { c.Owner = OwnerPrivate },
+		"copied":  func(c *Cmd) { c.Memory = MemoryCopied },
+		"awaited": func(c *Cmd) { c.AwaitExec = true },
+		"setsid":  func(c *Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} },
+	} {
+		c := onTerminal("stty size; tty <&2; set -- $(sed 's/.*) //' /proc/$$/stat); test $3 = $4 -a $3 = $6 -a $5 != 0 && echo leads")
+		begin(c)
+		check(t, c.Start())
+		text, err := io.ReadAll(c.Terminal)
+		check(t, err)
+		check(t, c.Wait())
+		if !regexp.MustCompile("^24 80\r\n/dev/pts/\\d+\r\nleads\r\n$").Match(text) {
+			t.Errorf("%s: %q", name, text)
+		}
+		check(t, c.Terminal.Close())
+	}
+}
+
+func TestTerminalIsAFileThatEndsAndIsResized(t *testing.T) {
+	c := onTerminal("stty size; read line; stty size; exit 3")
+	c.Terminal.Rows, c.Terminal.Columns = 7, 9
+	if err := c.Terminal.Resize(1, 1); !errors.Is(err, os.ErrInvalid) {
+		t.Fatal(err)
+	}
+	check(t, c.Start())
+	check(t, c.Terminal.SetReadDeadline(time.Now().Add(time.Minute))) // of the poller
+	line := make([]byte, 5)
+	_, err := io.ReadFull(c.Terminal, line)
+	check(t, err)
+	equal(t, string(line), "7 9\r\n")
+	check(t, c.Terminal.Resize(30, 65535))
+	_, err = c.Terminal.WriteString("\n")
+	check(t, err)
+	equal(t, c.Wait().Error(), "exit status 3")
+	rest := new(bytes.Buffer)
+	_, err = io.Copy(rest, c.Terminal) // after the end too
+	check(t, err)
+	equal(t, rest.String(), "\r\n30 65535\r\n")
+	_, err = c.Terminal.Read(line)
+	equal(t, err, io.EOF)
+	check(t, c.Terminal.Close())
+	if c.Terminal.Resize(1, 1) == nil {
+		t.Fatal("it was resized")
+	}
+}
+
+func TestClosingATerminalHangsTheProgramUp(t *testing.T) {
+	c := Command("sleep", "1000")
+	c.Terminal = new(Terminal)
+	check(t, c.Start())
+	check(t, c.Terminal.Close())
+	equal(t, c.Wait().Error(), "signal: hangup")
+}
+
+func TestATerminalIsTheStreamsThatAreNil(t *testing.T) {
+	equal(t, output(t, onTerminal("test -t 0 && test ! -t 1 && test ! -t 2 && echo text")), "text\n")
+	c := onTerminal("test -t 0 && test ! -t 1 && test -t 2 && echo text")
+	out := new(bytes.Buffer)
+	c.Stdout = out
+	check(t, c.Run())
+	equal(t, out.String(), "text\n")
+	check(t, c.Terminal.Close())
+	before := descriptors(t)
+	c = onTerminal("exit 3")
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, out, out
+	if failed := new(SetupError); !errors.As(c.Run(), &failed) || failed.Name != "Terminal" {
+		t.Fatal(failed)
+	}
+	c = onTerminal("exit 3")
+	c.Path, c.AwaitExec, c.Actions = "/no/such/program", true, []action.Action{action.Umask(0)}
+	if err := c.Run(); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	equal(t, descriptors(t), before)
+}
+
+// helper crossed: streams of this process as others of a program, one of which is a terminal.
+func crossed(...string) {
+	c := onTerminal("echo out; echo err >&2; test -t 0 && read a && echo $a")
+	c.Stdout, c.Stderr, c.ExtraFiles = os.Stderr, os.Stdout, []*os.File{os.Stdin}
+	exitIf(c.Start())
+	c.Terminal.WriteString("typed\n")
+	exitIf(c.Wait())
+	c = shell("cat <&3")
+	c.Stdout, c.ExtraFiles = os.Stdout, []*os.File{os.Stdin}
+	exitIf(c.Run())
+}
+
+func TestStreamsAreCrossed(t *testing.T) {
+	c := helper("crossed")
+	var out, err bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader("input"), &out, &err
+	check(t, c.Run())
+	equal(t, out.String(), "err\ninput")
+	equal(t, err.String(), "out\ntyped\n")
 }
 
 func TestControlGroup(t *testing.T) {

@@ -45,7 +45,7 @@ func (c *Cmd) begin(files []any) (*Process, error) {
 		name    string
 		isAsked bool
 	}{{"Owner", c.Owner != OwnerCaller}, {"Memory", c.Memory != MemoryShared}, {"DiesWithCaller", c.DiesWithCaller},
-		{"TreeOrGroup", c.TreeOrGroup}, {"StopSignal", c.StopSignal != nil}} {
+		{"TreeOrGroup", c.TreeOrGroup}, {"StopSignal", c.StopSignal != nil}, {"Terminal", c.Terminal != nil}} {
 		if of.isAsked {
 			return nil, lacking(-1, of.name)
 		}
@@ -92,6 +92,9 @@ func (p *Process) SignalGroup(os.Signal) error { return lacking(-1, "SignalGroup
 
 // KillTree is on Linux only.
 func (p *Process) KillTree(time.Duration) error { return lacking(-1, "KillTree") }
+
+// Resize is on Linux only.
+func (t *Terminal) Resize(rows, columns uint16) error { return lacking(-1, "Terminal") }
 
 // KillCgroup is on Linux only.
 func KillCgroup(action.Descriptor) error { return lacking(-1, "KillCgroup") }

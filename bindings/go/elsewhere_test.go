@@ -39,6 +39,7 @@ func TestRefusesWhatOsExecLacks(t *testing.T) {
 		"DiesWithCaller":  func(c *Cmd) { c.DiesWithCaller = true },
 		"TreeOrGroup":     func(c *Cmd) { c.TreeOrGroup = true },
 		"StopSignal":      func(c *Cmd) { c.StopSignal = os.Interrupt },
+		"Terminal":        func(c *Cmd) { c.Terminal = new(Terminal) },
 		"action 0, umask": func(c *Cmd) { c.Actions = []action.Action{action.Umask(0), action.Chdir("/")} },
 	} {
 		c := Command("touch", file)
@@ -53,6 +54,7 @@ func TestRefusesWhatOsExecLacks(t *testing.T) {
 	queue := new(Queue)
 	isLacking(t, queue.Run(context.Background(), &Job{Cmd: Command("true")}).Err, "Queue")
 	isLacking(t, queue.Close(), "Queue")
+	isLacking(t, new(Terminal).Resize(1, 1), "Terminal")
 	isLacking(t, KillCgroup(os.Stdin), "KillCgroup")
 }
 

@@ -40,8 +40,10 @@ type message struct {
 	bytes   []byte
 	files   []any // kept open
 	ends    []**os.File
-	origins []int // of each action: its index in Cmd.Actions, or one of the above
-	err     error
+
+	terminal *Terminal
+	origins  []int // of each action: its index in Cmd.Actions, or one of the above
+	err      error
 
 	awaitsExec bool
 	// If the start may wait, and what decides that. copies: the child needs memory of its own.
@@ -110,18 +112,39 @@ func (m *message) action(origin int, of action.Action) {
 	}
 }
 
-// numbers are the descriptors of files, or null or closed.
-func numbers(files []any) []int {
-	numbers := make([]int, len(files))
-	for i, of := range files {
-		switch of := of.(type) {
-		case nil:
-			numbers[i] = null
-		case *os.File:
-			numbers[i] = descriptor(of)
-		}
+// numbers are the descriptors of files, or null, the terminal, or closed. Those of other streams of
+// this process are copied, as the program's streams replace them first.
+func (c *Cmd) numbers(files []any) (numbers []int, err error) {
+	free, hasTerminal := null, c.Terminal == nil
+	if c.Terminal != nil {
+		free = streamPty
 	}
-	return numbers
+	for i, of := range files {
+		fd := free
+		if file, isFile := of.(*os.File); isFile {
+			fd = descriptor(file)
+		} else {
+			hasTerminal = true
+		}
+		if fd >= 0 && fd <= 2 && fd != i && err == nil {
+			fd, err = c.above(fd)
+		}
+		numbers = append(numbers, fd)
+	}
+	if !hasTerminal {
+		err = &SetupError{Index: -1, Name: "Terminal", Err: syscall.EINVAL}
+	}
+	return numbers, err
+}
+
+// above copies a descriptor to one above the standard streams, until the start.
+func (c *Cmd) above(fd int) (int, error) {
+	fd, err := duplicate(fd)
+	if err != nil {
+		return fd, &fs.PathError{Op: "fork/exec", Path: c.Path, Err: err}
+	}
+	c.childEnds = append(c.childEnds, os.NewFile(uintptr(fd), "|"))
+	return fd, nil
 }
 
 // newMessage describes the command, with these descriptors as 0, 1 and so on.
@@ -160,17 +183,30 @@ func newMessage(c *Cmd, files []int, env []string, isJob bool) *message {
 	if c.TreeOrGroup {
 		m.command.flags |= commandTreeOrGroup
 	}
-	attr := c.SysProcAttr
-	if attr == nil {
-		attr = new(syscall.SysProcAttr)
-	} else {
-		m.identity(attr)
+	if m.terminal = c.Terminal; m.terminal != nil {
+		m.command.ptyRows, m.command.ptyColumns = uint32(m.terminal.Rows), uint32(m.terminal.Columns)
+	}
+	var attr syscall.SysProcAttr
+	if c.SysProcAttr != nil {
+		attr = *c.SysProcAttr
+		attr.Setsid = attr.Setsid && m.terminal == nil // that of the terminal
+		if attr.Foreground && attr.Ctty <= 2 {         // as in numbers
+			fd, err := c.above(attr.Ctty)
+			if attr.Ctty = fd; err != nil {
+				m.err = err
+			}
+		}
+		m.identity(&attr)
 	}
 	if c.Dir != "" {
 		m.action(ofDir, action.Chdir(c.Dir))
 	}
-	m.descriptors(files, c.Actions, attr.Foreground)
-	m.terminal(attr, len(files))
+	m.descriptors(files, c.Actions)
+	m.attribute(attr.Noctty, action.Ioctl(action.FD(0), syscall.TIOCNOTTY, nil))
+	m.attribute(attr.Setctty, action.ControllingTerminal(action.FD(attr.Ctty)))
+	if attr.Setctty && attr.Ctty >= len(files) {
+		m.refuse(errors.New("Setctty set but Ctty not valid in child"))
+	}
 	if soft, hard, raised := firstLimit(); raised {
 		m.action(ofAttr, action.Rlimit(action.RLIMIT_NOFILE, soft, hard))
 	}
@@ -188,12 +224,11 @@ func newMessage(c *Cmd, files []int, env []string, isJob bool) *message {
 	return m
 }
 
-// descriptors makes the files 0, 1 and so on of the program. The library makes standard streams of
-// descriptors above 2; others are a matter of the order in which they are copied. Foreground, an
-// action before these, needs a terminal of this process, whose number may be that of a stream.
-// Actions find their files, whose numbers no copy gets.
-func (m *message) descriptors(files []int, actions []action.Action, foreground bool) {
-	plain, highest := !foreground, len(files)
+// descriptors makes the files 0, 1 and so on of the program. The library makes the standard
+// streams; others are a matter of the order in which they are copied. Actions find their files,
+// whose numbers no copy gets.
+func (m *message) descriptors(files []int, actions []action.Action) {
+	from, highest := append([]int(nil), files...), len(files)
 	for _, of := range actions {
 		_, operands := internal.Read(of)
 		for _, operand := range operands {
@@ -202,42 +237,32 @@ func (m *message) descriptors(files []int, actions []action.Action, foreground b
 			}
 		}
 	}
-	for i, fd := range files {
-		if fd >= 0 && fd <= 2 && fd != i || fd == closed && i <= 2 {
-			plain = false
-		}
+	for _, fd := range files {
 		if fd > highest {
 			highest = fd
 		}
 	}
 	for i, stream := range []*int32{&m.command.stdIn, &m.command.stdOut, &m.command.stdErr} {
-		*stream = streamInherit
-		if plain && files[i] != i {
-			*stream = int32(files[i])
+		*stream = int32(files[i])
+		if files[i] == i || files[i] == closed {
+			*stream = streamInherit
 		}
 	}
-	from, first := append([]int(nil), files...), 0
-	if plain {
-		first = 3
-	}
-	for i := first; i < len(from); i++ {
-		if from[i] >= first && from[i] < i { // replaced before its turn
+	for i := 3; i < len(from); i++ {
+		if from[i] >= 3 && from[i] < i { // replaced before its turn
 			highest++
 			m.action(ofFiles, action.Dup2(action.FD(from[i]), highest))
 			from[i] = highest
 		}
 	}
-	for i := first; i < len(from); i++ {
-		switch from[i] {
-		case null:
-			m.action(ofFiles, action.DevNull(i))
-		case closed:
+	for i, fd := range from {
+		if fd == closed {
 			m.action(ofFiles, action.Close(i))
-		default:
-			m.action(ofFiles, action.Dup2(action.FD(from[i]), i))
+		} else if i >= 3 {
+			m.action(ofFiles, action.Dup2(action.FD(fd), i))
 		}
-		if from[i] != files[i] {
-			m.action(ofFiles, action.Close(from[i]))
+		if fd != files[i] {
+			m.action(ofFiles, action.Close(fd))
 		}
 	}
 }
@@ -283,14 +308,6 @@ func (m *message) identity(attr *syscall.SysProcAttr) {
 func (m *message) attribute(isSet bool, of action.Action) {
 	if isSet {
 		m.action(ofAttr, of)
-	}
-}
-
-func (m *message) terminal(attr *syscall.SysProcAttr, count int) {
-	m.attribute(attr.Noctty, action.Ioctl(action.FD(0), syscall.TIOCNOTTY, nil))
-	m.attribute(attr.Setctty, action.ControllingTerminal(action.FD(attr.Ctty)))
-	if attr.Setctty && attr.Ctty >= count {
-		m.refuse(errors.New("Setctty set but Ctty not valid in child"))
 	}
 }
 

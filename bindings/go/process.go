@@ -55,7 +55,11 @@ func (c *Cmd) begin(files []any) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := newMessage(c, numbers(files), env, false)
+	fds, err := c.numbers(files)
+	if err != nil {
+		return nil, err
+	}
+	m := newMessage(c, fds, env, false)
 	p, err := start(m)
 	if err == nil && m.awaitsExec {
 		if err = p.awaitExec(); err != nil {
@@ -126,6 +130,10 @@ func start(m *message) (*Process, error) {
 	for i, end := range m.ends {
 		*end = ownEnd(int(results[i]), "|")
 	}
+	if m.terminal != nil {
+		m.terminal.File = ownEnd(int(p.child.ptyFd), "terminal")
+		m.ends = append(m.ends, &m.terminal.File)
+	}
 	runtime.SetFinalizer(p, (*Process).Release)
 	return p, nil
 }
@@ -182,6 +190,23 @@ func ownEnd(fd int, name string) *os.File {
 	// no other flag is set
 	syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_SETFL, syscall.O_NONBLOCK)
 	return os.NewFile(uintptr(fd), name)
+}
+
+// Resize sets the size in characters. The program gets SIGWINCH.
+func (t *Terminal) Resize(rows, columns uint16) error {
+	raw, err := t.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var number syscall.Errno
+	err = raw.Control(func(fd uintptr) {
+		size := [4]uint16{rows, columns}
+		_, _, number = syscall.Syscall(syscall.SYS_IOCTL, fd, syscall.TIOCSWINSZ, uintptr(unsafe.Pointer(&size)))
+	})
+	if number != 0 {
+		err = os.NewSyscallError("ioctl", number)
+	}
+	return err
 }
 
 // awaitReadable returns when the file is readable, or at its deadline; at once if there is no file.

@@ -77,6 +77,9 @@ func TestQueueErrors(t *testing.T) {
 			}
 		})
 	}
+	if err := q.Run(background, &Job{Cmd: onTerminal("")}).Err; err == nil || !strings.Contains(err.Error(), "Terminal") {
+		t.Error(err)
+	}
 	for subject, job := range map[string]*Job{
 		"Priority": {Cmd: shell(""), Priority: -1}, "JobBytes": {Cmd: shell(""), Input: make([]byte, 1<<20)},
 	} {

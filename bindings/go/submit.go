@@ -87,8 +87,8 @@ func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
 	} else if job.Err != nil {
 		return nil, job.Err
 	}
-	if job.Stdin != nil || job.Stdout != nil || job.Stderr != nil || len(job.ExtraFiles) > 0 {
-		return nil, errors.New("aspawn: a job has Input and kept outputs in place of streams and ExtraFiles")
+	if job.Stdin != nil || job.Stdout != nil || job.Stderr != nil || len(job.ExtraFiles) > 0 || job.Terminal != nil {
+		return nil, errors.New("aspawn: a job has Input and kept outputs in place of streams, ExtraFiles and a Terminal")
 	}
 	env, err := job.environ()
 	if err != nil {
