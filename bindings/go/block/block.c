@@ -21,6 +21,12 @@ struct arguments {
 	__attribute__((used, retain, section(".text.entry"))) \
 	int64_t aspawn_go_##name(struct arguments *of)
 
+#define CALL(name, value)     \
+	ENTRY(name)           \
+	{                     \
+		return value; \
+	}
+
 /* Stores pointers to the strings, which lie one after another. Returns what follows them. */
 static const char *store_strings(char **to, int64_t count, const char *strings)
 {
@@ -77,66 +83,24 @@ ENTRY(submit)
 	return aspawn_queue_submit(of->pointer[0], &job, of->pointer[7]);
 }
 
-ENTRY(wait_started)
-{
-	return aspawn_wait_started(of->pointer[0], of->pointer[1], 0);
-}
-
-ENTRY(wait)
-{
-	return aspawn_wait(of->pointer[0], of->pointer[1], of->pointer[2], 0);
-}
-
-ENTRY(ended)
-{
-	return aspawn_ended(of->pointer[0]);
-}
-
-ENTRY(pid)
-{
-	return aspawn_pid(of->pointer[0]);
-}
-
-ENTRY(pidfd)
-{
-	return aspawn_pidfd(of->pointer[0]);
-}
-
-ENTRY(describe)
-{
-	return aspawn_describe(of->pointer[0], (int)of->number[0]);
-}
-
-ENTRY(release)
-{
-	return aspawn_release(of->pointer[0]);
-}
-
-ENTRY(kill)
-{
-	return aspawn_kill(of->pointer[0], (int)of->number[0]);
-}
-
-ENTRY(kill_group)
-{
-	return aspawn_kill_group(of->pointer[0], (int)of->number[0]);
-}
-
-ENTRY(kill_tree)
-{
-	return aspawn_kill_tree(of->pointer[0], of->number[0]);
-}
-
-ENTRY(kill_cgroup)
-{
-	return aspawn_kill_cgroup((int)of->number[0]);
-}
-
-ENTRY(failure_name)
-{
-	return (int64_t)psys_strlcpy(of->pointer[1], aspawn_failure_name(of->pointer[0]),
-				     (size_t)of->number[0]);
-}
+CALL(wait_started, aspawn_wait_started(of->pointer[0], of->pointer[1], 0))
+CALL(wait, aspawn_wait(of->pointer[0], of->pointer[1], of->pointer[2], 0))
+CALL(ended, aspawn_ended(of->pointer[0]))
+CALL(pid, aspawn_pid(of->pointer[0]))
+CALL(pidfd, aspawn_pidfd(of->pointer[0]))
+CALL(describe, aspawn_describe(of->pointer[0], (int)of->number[0]))
+CALL(release, aspawn_release(of->pointer[0]))
+CALL(kill, aspawn_kill(of->pointer[0], (int)of->number[0]))
+CALL(kill_group, aspawn_kill_group(of->pointer[0], (int)of->number[0]))
+CALL(kill_tree, aspawn_kill_tree(of->pointer[0], of->number[0]))
+CALL(kill_cgroup, aspawn_kill_cgroup((int)of->number[0]))
+CALL(failure_name, (int64_t)psys_strlcpy(of->pointer[1], aspawn_failure_name(of->pointer[0]),
+					 (size_t)of->number[0]))
+CALL(queue_close, aspawn_queue_close(of->pointer[0]))
+CALL(queue_fd, aspawn_queue_fd(of->pointer[0]))
+CALL(queue_wait, aspawn_queue_wait(of->pointer[0], of->pointer[1], (int)of->number[0], 0))
+CALL(queue_release, aspawn_queue_release(of->pointer[0], of->pointer[1], (int)of->number[0]))
+CALL(queue_cancel, aspawn_queue_cancel(of->pointer[0], of->number[0]))
 
 /*
  * In the kernel's code for the clock g may not be in its register, and Go's signal handlers use it.
@@ -153,31 +117,6 @@ ENTRY(queue_create)
 		psys_memcpy(&(*queue)->mask, &of->number[0], sizeof of->number[0]);
 	}
 	return r;
-}
-
-ENTRY(queue_close)
-{
-	return aspawn_queue_close(of->pointer[0]);
-}
-
-ENTRY(queue_fd)
-{
-	return aspawn_queue_fd(of->pointer[0]);
-}
-
-ENTRY(queue_wait)
-{
-	return aspawn_queue_wait(of->pointer[0], of->pointer[1], (int)of->number[0], 0);
-}
-
-ENTRY(queue_release)
-{
-	return aspawn_queue_release(of->pointer[0], of->pointer[1], (int)of->number[0]);
-}
-
-ENTRY(queue_cancel)
-{
-	return aspawn_queue_cancel(of->pointer[0], of->number[0]);
 }
 
 /* --- calls that may wait -------------------------------------------------------------- */
