@@ -138,14 +138,6 @@ func (c *Cmd) end(grace time.Duration) error {
 	return c.Process.stop(signal)
 }
 
-// After a time limit.
-func (c *Cmd) grace() time.Duration {
-	if c.WaitDelay != 0 {
-		return c.WaitDelay
-	}
-	return time.Second
-}
-
 // String is for people.
 func (c *Cmd) String() string {
 	if c.Err != nil || len(c.Args) == 0 {
@@ -201,6 +193,8 @@ func (c *Cmd) start() error {
 		return errors.New("exec: no command")
 	case c.Cancel != nil && c.ctx == nil:
 		return errors.New("exec: command with a non-nil Cancel was not created with CommandContext")
+	case c.Terminal != nil && c.Stdin != nil && c.Stdout != nil && c.Stderr != nil:
+		return errors.New("aspawn: no stream is left for the Terminal")
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case c.TimeLimit < 0:
@@ -235,7 +229,9 @@ func (c *Cmd) watch(ctx context.Context) (w watched) {
 	w.at = time.Now()
 	cancel, delay := c.Cancel, c.WaitDelay
 	if c.context().Err() == nil {
-		delay = c.grace()
+		if delay == 0 {
+			delay = time.Second
+		}
 		cancel = func() error { return c.end(delay) }
 	}
 	if cancel != nil {

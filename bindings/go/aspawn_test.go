@@ -736,9 +736,7 @@ func TestATerminalIsTheStreamsThatAreNil(t *testing.T) {
 	before := descriptors(t)
 	c = onTerminal("exit 3")
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, out, out
-	if failed := new(SetupError); !errors.As(c.Run(), &failed) || failed.Name != "Terminal" {
-		t.Fatal(failed)
-	}
+	equal(t, c.Run().Error(), "aspawn: no stream is left for the Terminal")
 	c = onTerminal("exit 3")
 	c.Path, c.AwaitExec, c.Actions = "/no/such/program", true, []action.Action{action.Umask(0)}
 	if err := c.Run(); !errors.Is(err, os.ErrNotExist) {
@@ -874,8 +872,7 @@ func TestWaitsTakeNoThread(t *testing.T) {
 // As on a kernel without pidfds, or after somebody has killed a helper.
 func TestWaitsWithoutPidfd(t *testing.T) {
 	c := shell("sleep 0.03; exit 6")
-	files := []int{0, 1, 2}
-	m := newMessage(c, files, os.Environ(), false)
+	m := newMessage(c, []any{nil, nil, nil}, os.Environ())
 	m.command.flags |= 8 // ASPAWN_COMMAND_NO_PIDFD
 	p, err := start(m)
 	check(t, err)

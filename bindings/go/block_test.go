@@ -270,7 +270,7 @@ func TestStartsThatMayWait(t *testing.T) {
 		"thread's":   {false, Cmd{SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}, Memory: MemoryCopied}},
 	} {
 		of.c.Path = "/bin/true"
-		equal(t, fmt.Sprint(name, newMessage(&of.c, []int{0, 1, 2}, nil, false).waits), fmt.Sprint(name, of.waits))
+		equal(t, fmt.Sprint(name, newMessage(&of.c, []any{nil, nil, nil}, nil).waits), fmt.Sprint(name, of.waits))
 	}
 }
 

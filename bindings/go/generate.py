@@ -146,7 +146,7 @@ def enumerations(description):
             yield from (f'\tcase {name}:\n\t\treturn "{name}"' for name in members)
             yield f'\t}}\n\treturn fmt.Sprintf("{kind}(%d)", int32(of))\n}}\n'
     names = ", ".join(f'"{of["name"]}"' for of in description["actions"])
-    yield f'// By the numbers of actions; 0 is no action.\nvar actionNames = [...]string{{"", {names}}}\n'
+    yield f'// By the numbers of actions; 0 is no action.\nvar actionNames = [...]string{{"empty", {names}}}\n'
     copies = ", ".join(f"{number}: true" for number, of in enumerate(description["actions"], 1) if of["copies"])
     yield f"// Actions for which a child always needs memory of its own.\nvar actionCopies = map[int64]bool{{{copies}}}"
 
@@ -174,13 +174,11 @@ def lower_camel(name):
 
 
 def member_type(kind):
+    """The type in Go, and its size."""
     array = re.fullmatch(r"(?:unsigned )?char\[(\d+)\]", kind)
-    return f"[{array[1]}]byte" if array else MEMBERS.get(kind) or "unsafe.Pointer"
-
-
-def member_size(kind):
-    array = re.fullmatch(r"(?:unsigned )?char\[(\d+)\]", kind)
-    return int(array[1]) if array else {"int": 4, "unsigned": 4, "uint32_t": 4}.get(kind, 8)
+    if array:
+        return f"[{array[1]}]byte", int(array[1])
+    return MEMBERS.get(kind) or "unsafe.Pointer", {"int": 4, "unsigned": 4, "uint32_t": 4}.get(kind, 8)
 
 
 def structures(description):
@@ -197,11 +195,11 @@ def structures(description):
         if of["name"] not in STRUCTURES:
             continue
         name = "c" + camel(of["name"][7:])
-        members = [(lower_camel(member["name"]), member_type(member["type"])) for member in of["members"]]
+        members = [(lower_camel(member["name"]), member_type(member["type"])[0]) for member in of["members"]]
         width = max(len(member) for member, _ in members)
         yield f"type {name} struct {{"
         yield from (f"\t{member:{width}} {kind}" for member, kind in members)
-        layout, last = of["layouts"]["x86_64"], member_size(of["members"][-1]["type"])
+        layout, last = of["layouts"]["x86_64"], member_type(of["members"][-1]["type"])[1]
         # The vet of Go 1.19 does not count what lies behind the last member.
         if layout["offsets"][-1] + last < layout["size"]:
             yield f"\t{'_':{width}} [{layout['size'] - layout['offsets'][-1] - last}]byte"

@@ -9,21 +9,19 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"syscall"
 	"unsafe"
 
 	"aspawn.example/bindings/go/action"
 	"aspawn.example/bindings/go/internal"
+	"aspawn.example/bindings/go/internal/first"
 )
 
 const keepCapabilities = 1 << 4 // SECBIT_KEEP_CAPS
 
-// In place of a descriptor of the program.
-const (
-	null   = streamNull
-	closed = -2
-)
+const closed = -2 // in place of a descriptor of the program
 
 // Whose action it is that failed.
 const (
@@ -47,7 +45,7 @@ type message struct {
 
 	awaitsExec bool
 	// If the start may wait, and what decides that. copies: the child needs memory of its own.
-	waits, followsThread, copies, onlyBelow, closefrom bool
+	waits, followsThread, copies, leadsToSelf, onlyBelow, closefrom bool
 }
 
 func (m *message) text(text string) {
@@ -59,7 +57,12 @@ func (m *message) text(text string) {
 
 // look notes what decides if a start waits.
 func (m *message) look(of action.Action) {
-	kind, _ := internal.Read(of)
+	kind, operands := internal.Read(of)
+	for _, operand := range operands {
+		if path, is := operand.(string); is {
+			m.lookAt(path)
+		}
+	}
 	switch actionNames[kind] {
 	case "pdeathsig": // lost if this thread ends before
 		m.awaitsExec, m.followsThread = true, true
@@ -79,7 +82,7 @@ func (m *message) action(origin int, of action.Action) {
 	m.origins = append(m.origins, origin)
 	m.words = append(m.words, int64(kind))
 	if kind == 0 && m.err == nil {
-		m.err = &SetupError{Index: origin, Name: "empty", Err: syscall.EINVAL}
+		m.err = &SetupError{origin, actionNames[kind], "", syscall.EINVAL}
 	}
 	for _, operand := range operands {
 		word := int64(len(m.bytes))
@@ -112,43 +115,8 @@ func (m *message) action(origin int, of action.Action) {
 	}
 }
 
-// numbers are the descriptors of files, or null, the terminal, or closed. Those of other streams of
-// this process are copied, as the program's streams replace them first.
-func (c *Cmd) numbers(files []any) (numbers []int, err error) {
-	free, hasTerminal := null, c.Terminal == nil
-	if c.Terminal != nil {
-		free = streamPty
-	}
-	for i, of := range files {
-		fd := free
-		if file, isFile := of.(*os.File); isFile {
-			fd = descriptor(file)
-		} else {
-			hasTerminal = true
-		}
-		if fd >= 0 && fd <= 2 && fd != i && err == nil {
-			fd, err = c.above(fd)
-		}
-		numbers = append(numbers, fd)
-	}
-	if !hasTerminal {
-		err = &SetupError{Index: -1, Name: "Terminal", Err: syscall.EINVAL}
-	}
-	return numbers, err
-}
-
-// above copies a descriptor to one above the standard streams, until the start.
-func (c *Cmd) above(fd int) (int, error) {
-	fd, err := duplicate(fd)
-	if err != nil {
-		return fd, &fs.PathError{Op: "fork/exec", Path: c.Path, Err: err}
-	}
-	c.childEnds = append(c.childEnds, os.NewFile(uintptr(fd), "|"))
-	return fd, nil
-}
-
-// newMessage describes the command, with these descriptors as 0, 1 and so on.
-func newMessage(c *Cmd, files []int, env []string, isJob bool) *message {
+// newMessage describes the command, with these files as 0, 1 and so on; a job has none.
+func newMessage(c *Cmd, files []any, env []string) *message {
 	path, args := c.Path, c.Args
 	if !strings.Contains(path, "/") {
 		path = "./" + path // not searched for
@@ -168,6 +136,7 @@ func newMessage(c *Cmd, files []int, env []string, isJob bool) *message {
 			m.text(text)
 		}
 	}
+	m.lookAt(c.Path)
 	m.command.size = uint64(unsafe.Sizeof(m.command))
 	m.command.owner, m.command.memory = int32(c.Owner), int32(c.Memory)
 	m.command.flags = commandInheritSignals // as os/exec
@@ -190,30 +159,25 @@ func newMessage(c *Cmd, files []int, env []string, isJob bool) *message {
 	if c.SysProcAttr != nil {
 		attr = *c.SysProcAttr
 		attr.Setsid = attr.Setsid && m.terminal == nil // that of the terminal
-		if attr.Foreground && attr.Ctty <= 2 {         // as in numbers
-			fd, err := c.above(attr.Ctty)
-			if attr.Ctty = fd; err != nil {
-				m.err = err
-			}
+		if attr.Foreground && attr.Ctty <= 2 {         // which the streams replace before
+			attr.Ctty = m.above(c, 3, attr.Ctty)
 		}
 		m.identity(&attr)
 	}
 	if c.Dir != "" {
 		m.action(ofDir, action.Chdir(c.Dir))
 	}
-	m.descriptors(files, c.Actions)
+	m.descriptors(c, files)
 	m.attribute(attr.Noctty, action.Ioctl(action.FD(0), syscall.TIOCNOTTY, nil))
 	m.attribute(attr.Setctty, action.ControllingTerminal(action.FD(attr.Ctty)))
-	if attr.Setctty && attr.Ctty >= len(files) {
+	if attr.Setctty && attr.Ctty > 2 && attr.Ctty >= len(files) {
 		m.refuse(errors.New("Setctty set but Ctty not valid in child"))
 	}
-	if soft, hard, raised := firstLimit(); raised {
-		m.action(ofAttr, action.Rlimit(action.RLIMIT_NOFILE, soft, hard))
-	}
+	m.firstLimit()
 	for _, of := range c.Actions {
 		m.look(of)
 	}
-	m.waits = !isJob && !m.followsThread && m.mayWait(c, attr.Chroot)
+	m.waits = files != nil && !m.followsThread && m.mayWait()
 	if m.waits { // on a thread that blocks all signals
 		m.action(ofAttr, action.Sigmask(m.signalMask()...))
 	}
@@ -224,46 +188,116 @@ func newMessage(c *Cmd, files []int, env []string, isJob bool) *message {
 	return m
 }
 
-// descriptors makes the files 0, 1 and so on of the program. The library makes the standard
-// streams; others are a matter of the order in which they are copied. Actions find their files,
-// whose numbers no copy gets.
-func (m *message) descriptors(files []int, actions []action.Action) {
-	from, highest := append([]int(nil), files...), len(files)
-	for _, of := range actions {
-		_, operands := internal.Read(of)
-		for _, operand := range operands {
-			if file, is := operand.(action.Descriptor); is && int(file.Fd()) > highest {
-				highest = int(file.Fd())
-			}
+// descriptors makes the files 0, 1 and so on of the program; the library makes the streams. A
+// number that another file would replace before its turn is copied above all.
+func (m *message) descriptors(c *Cmd, files []any) {
+	streams := []*int32{&m.command.stdIn, &m.command.stdOut, &m.command.stdErr}
+	for i, of := range files {
+		fd := streamNull
+		if file, isFile := of.(*os.File); isFile {
+			fd = descriptor(file)
+		} else if c.Terminal != nil {
+			fd = streamPty
 		}
-	}
-	for _, fd := range files {
-		if fd > highest {
-			highest = fd
+		if fd >= 0 && fd < len(files) && fd != i {
+			fd = m.above(c, len(files), fd)
 		}
-	}
-	for i, stream := range []*int32{&m.command.stdIn, &m.command.stdOut, &m.command.stdErr} {
-		*stream = int32(files[i])
-		if files[i] == i || files[i] == closed {
-			*stream = streamInherit
-		}
-	}
-	for i := 3; i < len(from); i++ {
-		if from[i] >= 3 && from[i] < i { // replaced before its turn
-			highest++
-			m.action(ofFiles, action.Dup2(action.FD(from[i]), highest))
-			from[i] = highest
-		}
-	}
-	for i, fd := range from {
 		if fd == closed {
 			m.action(ofFiles, action.Close(i))
-		} else if i >= 3 {
+		} else if i < 3 {
+			*streams[i] = int32(fd)
+		} else {
 			m.action(ofFiles, action.Dup2(action.FD(fd), i))
 		}
-		if fd != files[i] {
-			m.action(ofFiles, action.Close(fd))
+	}
+}
+
+// above copies a descriptor, until the start.
+func (m *message) above(c *Cmd, least, fd int) int {
+	fd, err := duplicate(fd, least)
+	if err != nil {
+		m.refuse(err)
+	} else {
+		c.childEnds = append(c.childEnds, os.NewFile(uintptr(fd), "|"))
+	}
+	return fd
+}
+
+// arrays is memory for the actions, argv and envp of C.
+func (m *message) arrays() []uint64 {
+	return make([]uint64, int(m.command.actionCount)*8+int(m.words[0]+m.words[1])+2)
+}
+
+// mayWait is true if the start may wait for the child: until its exec, as with vfork(2), until it
+// is copied, as with fork(2), or until it has copied the low descriptors of this process, to which
+// it begins (OnlyBelow, and Closefrom with more than 1024 descriptors). Nobody waits for a child
+// that needs memory of its own: it executes the library's image, and a helper waits for that. But
+// a path that leads to the process itself makes it a copy of the memory.
+func (m *message) mayWait() bool {
+	return m.command.memory != int32(MemoryShared) || m.onlyBelow || m.closefrom && descriptorsAreMany() ||
+		m.copies && (m.leadsToSelf || syscall.Access("/proc/thread-self/ns/pid_for_children", 0) != nil)
+}
+
+// lookAt notes if a path may lead to the process itself.
+func (m *message) lookAt(path string) {
+	parts := strings.Split(path, "/")
+	for _, part := range parts {
+		switch part {
+		case "proc", "fd", "self", "thread-self", "stdin", "stdout", "stderr", "..":
+			m.leadsToSelf = true
 		}
+	}
+	if _, err := strconv.Atoi(parts[len(parts)-1]); err == nil && parts[0] != "" {
+		m.leadsToSelf = true
+	}
+}
+
+// descriptorsAreMany asks as C does: from Linux 6.2 on the size is the number of descriptors.
+func descriptorsAreMany() bool {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil && limit.Cur <= 1024 {
+		return false
+	}
+	var status syscall.Stat_t
+	return syscall.Stat("/proc/self/fd", &status) != nil || status.Size == 0 || status.Size > 1024
+}
+
+// havePidfds is true if the kernel gives pidfds to this process.
+func havePidfds() bool {
+	fd, _, err := syscall.Syscall(434, uintptr(os.Getpid()), 0, 0) // pidfd_open(2)
+	if err == 0 {
+		syscall.Close(int(fd))
+	}
+	return err == 0
+}
+
+// signalMask returns the calling thread's blocked signals.
+func signalMask() (mask uint64) {
+	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, 0, 0, uintptr(unsafe.Pointer(&mask)), 8, 0, 0)
+	return mask
+}
+
+// signalMask returns the signals that the program begins with blocked. StopSignal is none of them.
+func (m *message) signalMask() (blocked []syscall.Signal) {
+	stop := syscall.Signal(m.command.stopSignal)
+	if stop == 0 {
+		stop = syscall.SIGTERM
+	}
+	mask := signalMask()
+	for signal := syscall.Signal(1); signal <= 64; signal++ {
+		if mask>>(signal-1)&1 != 0 && signal != stop {
+			blocked = append(blocked, signal)
+		}
+	}
+	return
+}
+
+// firstLimit gives the program the limit of descriptors that the process was started with, if the
+// runtime has raised it to the hard one, or to one less.
+func (m *message) firstLimit() {
+	var now syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &now) == nil && now.Cur >= now.Max-1 && now.Max == first.Hard && now.Cur > first.Soft {
+		m.action(ofAttr, action.Rlimit(action.RLIMIT_NOFILE, first.Soft, first.Hard))
 	}
 }
 
@@ -328,7 +362,8 @@ func failed(path string, origins []int, result int, failure *cFailure) error {
 	}
 	number := syscall.Errno(-result)
 	step, name := int(failure.step), failure.name()
-	e := &SetupError{Index: -1, Name: name, Subject: text(failure.subject[:]), Err: number}
+	subject, _, _ := strings.Cut(string(failure.subject[:]), "\x00")
+	e := &SetupError{Index: -1, Name: name, Subject: subject, Err: number}
 	switch {
 	case name == "argument":
 		if member := members[e.Subject]; member != "" {

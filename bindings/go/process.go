@@ -20,6 +20,26 @@ import (
 	"aspawn.example/bindings/go/internal/block"
 )
 
+// Stacks of children that have ended, for later children. C keeps pointers to it.
+var pool = unsafe.Pointer(&block.Memory(64)[0])
+
+// A way to call C: block.Call, or block.CallWaiting for what may wait.
+type way func(block.Entry, *block.Arguments) int64
+
+// What calls an entry that does not wait. A test measures its stack.
+var direct way = block.Call
+
+func (by way) call(entry block.Entry, number int64, pointers ...unsafe.Pointer) int64 {
+	of := &block.Arguments{Number: [4]int64{number}}
+	copy(of.Pointer[:], pointers)
+	return by(entry, of)
+}
+
+// call calls an entry that does not wait.
+func call(entry block.Entry, number int64, pointers ...unsafe.Pointer) int64 {
+	return direct.call(entry, number, pointers...)
+}
+
 // Supported is true if the library starts the programs: on Linux, on amd64 and arm64.
 const Supported = true
 
@@ -46,6 +66,34 @@ func (p *Process) gone() error {
 	return p.over
 }
 
+// name is aspawn_failure_name().
+func (f *cFailure) name() string {
+	name := make([]byte, 64)
+	length := call(block.FailureName, int64(len(name)), unsafe.Pointer(f), unsafe.Pointer(&name[0]))
+	return string(name[:length])
+}
+
+// describe is aspawn_describe().
+func (child *cChild) describe(what int64) int {
+	return int(call(block.Describe, what, unsafe.Pointer(child)))
+}
+
+// failure is what aspawn_wait_started() tells.
+func (child *cChild) failure() *cFailure {
+	failure := new(cFailure)
+	call(block.WaitStarted, 0, unsafe.Pointer(child), unsafe.Pointer(failure))
+	return failure
+}
+
+// knows returns the way to call a function that waits for the child's number, if it does not know
+// that yet: a helper clones the child.
+func (child *cChild) knows() way {
+	if child.describe(factPid) > 0 {
+		return direct
+	}
+	return block.CallWaiting
+}
+
 // begin starts the command with these files.
 func (c *Cmd) begin(files []any) (*Process, error) {
 	env, err := c.environ()
@@ -55,11 +103,7 @@ func (c *Cmd) begin(files []any) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	fds, err := c.numbers(files)
-	if err != nil {
-		return nil, err
-	}
-	m := newMessage(c, fds, env, false)
+	m := newMessage(c, files, env)
 	p, err := start(m)
 	if err == nil && m.awaitsExec {
 		if err = p.awaitExec(); err != nil {
@@ -122,8 +166,14 @@ func start(m *message) (*Process, error) {
 	if m.awaitsExec {
 		m.command.flags |= commandStartedFd
 	}
-	results := make([]int32, len(m.ends)+1)
-	if r := m.start(p.child, results); r < 0 {
+	by, results := direct, make([]int32, len(m.ends)+1)
+	if m.waits {
+		by = block.CallWaiting
+	}
+	r := by.call(block.Start, 0, unsafe.Pointer(p.child), unsafe.Pointer(&m.command), unsafe.Pointer(&m.words[0]),
+		unsafe.Pointer(&m.bytes[0]), unsafe.Pointer(&m.arrays()[0]), unsafe.Pointer(&results[0]), pool)
+	runtime.KeepAlive(m.files)
+	if r < 0 {
 		return nil, failed(m.path, m.origins, int(r), p.child.failure())
 	}
 	p.Pid = p.child.describe(factPid)
@@ -146,7 +196,7 @@ func newPipe(child int) (*os.File, *os.File, error) {
 	}
 	for i, fd := range ends {
 		if fd <= 2 { // this process's stream, which is closed
-			copy, err := duplicate(fd)
+			copy, err := duplicate(fd, 3)
 			syscall.Close(fd)
 			if err != nil {
 				syscall.Close(ends[1-i])
@@ -167,9 +217,9 @@ func descriptor(file *os.File) int {
 	return closed
 }
 
-// duplicate returns a copy above the standard streams.
-func duplicate(fd int) (int, error) {
-	copy, _, err := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, 3)
+// duplicate returns a copy with at least this number.
+func duplicate(fd, least int) (int, error) {
+	copy, _, err := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, uintptr(least))
 	if err != 0 {
 		return -1, err
 	}
@@ -178,7 +228,7 @@ func duplicate(fd int) (int, error) {
 
 // polledFile is a copy of the descriptor on the runtime's poller; nil: there is none.
 func polledFile(fd int32) *os.File {
-	copy, err := duplicate(int(fd))
+	copy, err := duplicate(int(fd), 3)
 	if err != nil {
 		return nil
 	}
@@ -252,11 +302,11 @@ func (p *Process) awaitExec() error {
 		r = syscall.Errno(-call(block.WaitStarted, 0, unsafe.Pointer(p.child), nil))
 		return r != syscall.ETIMEDOUT
 	})
-	if r != 0 {
-		_, err := p.Wait()
-		return err
+	if r == 0 {
+		return nil
 	}
-	return nil
+	_, err := p.Wait()
+	return err
 }
 
 // Wait waits for the child's end. The error is not nil if the program was never executed, or the
@@ -345,7 +395,7 @@ func (p *Process) call(entry block.Entry, number int64) (int, error) {
 func (p *Process) Kill() error { return p.Signal(os.Kill) }
 
 // Signal sends a signal to the child, and never to another process that got its number.
-func (p *Process) Signal(sig os.Signal) error { return p.signal(sig, false) }
+func (p *Process) Signal(sig os.Signal) error { return p.signal(block.Kill, sig) }
 
 // stop sends a signal that a stopped child gets too.
 func (p *Process) stop(sig os.Signal) error {
@@ -356,16 +406,12 @@ func (p *Process) stop(sig os.Signal) error {
 
 // SignalGroup sends a signal to the process group that the child leads after Setpgid or Setsid; to
 // the child alone if it leads none, or not yet.
-func (p *Process) SignalGroup(sig os.Signal) error { return p.signal(sig, true) }
+func (p *Process) SignalGroup(sig os.Signal) error { return p.signal(block.KillGroup, sig) }
 
-func (p *Process) signal(sig os.Signal, group bool) error {
+func (p *Process) signal(entry block.Entry, sig os.Signal) error {
 	number, is := sig.(syscall.Signal)
 	if !is {
 		return errors.New("os: unsupported signal type")
-	}
-	entry := block.Kill
-	if group {
-		entry = block.KillGroup
 	}
 	_, err := p.call(entry, int64(number))
 	return err

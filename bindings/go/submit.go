@@ -94,11 +94,10 @@ func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := newMessage(job.Cmd, []int{0, 1, 2}, env, true)
+	m := newMessage(job.Cmd, nil, env)
 	if m.err != nil {
 		return nil, m.err
 	}
-	m.command.stdIn, m.command.stdOut, m.command.stdErr = 0, 0, 0 // the job's
 	p := &pending{job: job, ctx: ctx, result: make(chan *Result, 1), done: make(chan struct{}), origins: m.origins}
 	if err := p.cancelled(); err != nil {
 		return nil, err
@@ -126,11 +125,10 @@ func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
 
 // bytesOf is what to keep, with the NUL.
 func bytesOf(kept int) uint64 {
-	switch {
-	case kept < 0:
+	if kept < 0 {
 		return 0
-	case kept == 0:
-		return 4097
+	} else if kept == 0 {
+		kept = 4096
 	}
 	return uint64(kept) + 1
 }

@@ -16,7 +16,6 @@
 package action
 
 import (
-	"math/bits"
 	"syscall"
 	"unsafe"
 
@@ -60,20 +59,20 @@ func optional(text string) any {
 	return text
 }
 
-// A set of numbers as C has it, in words of the machine; for signals at least what the kernel
-// reads. A number that nothing has makes it NULL, which is invalid.
+// A set of numbers as C has it, for signals at least what the kernel reads. A number that nothing
+// has makes it NULL, which is invalid.
 func bitSet(numbers []int) []byte {
-	set := make([]uint, 128/bits.UintSize)
+	set := make([]byte, 16)
 	for _, number := range numbers {
 		if number < 0 || number >= 1<<16 {
 			return nil
 		}
-		for number/bits.UintSize >= len(set) {
-			set = append(set, 0)
+		for number/8 >= len(set) {
+			set = append(set, make([]byte, 8)...)
 		}
-		set[number/bits.UintSize] |= 1 << (number % bits.UintSize)
+		set[number/8] |= 1 << (number % 8)
 	}
-	return raw(set)
+	return set
 }
 
 func signalSet(signals []syscall.Signal) []byte {

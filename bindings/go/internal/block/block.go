@@ -52,41 +52,16 @@ const (
 	futexWait = 0
 )
 
-// Stacks of threads that have ended.
-var stacks = make(chan []byte, 8)
-
-// takeStack returns a stack, or nil.
-func takeStack() []byte {
-	select {
-	case stack := <-stacks:
-		return stack
-	default:
-	}
-	stack, err := syscall.Mmap(-1, 0, stackSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
-	if err != nil {
-		return nil
-	}
-	syscall.Mprotect(stack[:os.Getpagesize()], syscall.PROT_NONE)
-	return stack
-}
-
-func giveStack(stack []byte) {
-	select {
-	case stacks <- stack:
-	default:
-		syscall.Munmap(stack)
-	}
-}
-
 // CallWaiting calls an entry that may wait, on a thread that lasts as long as the call, and waits
 // in Go. The thread has the credentials, directory and descriptors of the calling one. Where no
 // thread can be made, as after unshare(CLONE_NEWPID), this is Call.
 func CallWaiting(entry Entry, of *Arguments) int64 {
-	stack := takeStack()
+	stack := Memory(stackSize)
 	if stack == nil {
 		return Call(entry, of)
 	}
-	defer giveStack(stack)
+	defer syscall.Munmap(stack)
+	syscall.Mprotect(stack[:os.Getpagesize()], syscall.PROT_NONE)
 	top := (*thread)(unsafe.Pointer(&stack[stackSize-64]))
 	begin := &Arguments{Number: [4]int64{int64(entry)}}
 	begin.Pointer[0], begin.Pointer[1] = unsafe.Pointer(top), unsafe.Pointer(of)
@@ -100,11 +75,8 @@ func CallWaiting(entry Entry, of *Arguments) int64 {
 	return top.result
 }
 
-// Memory returns so many bytes for C that are never given back, and are not Go's.
-func Memory(size int) unsafe.Pointer {
-	memory, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
-	if err != nil {
-		panic(os.NewSyscallError("mmap", err))
-	}
-	return unsafe.Pointer(&memory[0])
+// Memory returns so many bytes for C, which are not Go's; nil: there are none.
+func Memory(size int) []byte {
+	memory, _ := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	return memory
 }
