@@ -5,9 +5,9 @@
     (written here)
     .\\" end
 
-    synopsis   declarations: of structures and functions
+    synopsis   declarations of functions, and of structures that are named
     about      what functions do, and what their arguments are
-    members    structures and their members
+    members    structures and their members, with their types
     constants  groups of constants
     types      what types of functions are for, with their arguments
     returns    what functions return: paragraphs of their comments that begin with "Returns"
@@ -95,29 +95,27 @@ def paragraphs(text):
     return re.findall(r"^(?!Details: )\S.*", text, re.M)
 
 
-def tag(font, names):
+def tag(names):
     """The line of names that .TP has behind it."""
-    return f".{font}{'R' * (len(names) > 1)} " + ' ", " '.join(names)
+    return f".B{'R' * (len(names) > 1)} " + ' ", " '.join(names)
 
 
 # --- declarations ---------------------------------------------------------------------------------
 
-def together(members):
-    """Members with the same comment and type are declared in one line."""
-    for (type_, text), group in groupby(members, key=lambda member: (member["type"], member["text"])):
-        yield type_, text, [member["name"] for member in group]
-
-
 def structure(of):
     yield f".B struct {of['name']} {{"
-    for type_, text, names in together(of["members"]):
-        if text == "internal":
-            yield '.B "    ..."'
-        else:
-            pointer = "*" if type_.endswith("*") else ""
-            line = f"    {declares((', ' + pointer).join(names), type_)};"
-            yield f'.B "{line}"'
+    for member in of["members"]:
+        yield f'.B "    {declares(member["name"], member["type"])};"'
     yield ".B };"
+
+
+def declared(members):
+    """The lines that .TP has behind it, one for each type: "size_t out_size, err_size"."""
+    for type_, group in groupby(members, key=lambda member: member["type"]):
+        before, after = declares("\n", type_).split("\n")
+        between = '", ' + "*" * before.endswith("*") + '" '
+        names = between.join(member["name"] + " " for member in group)
+        yield f'.BI "{before}" {names}' + (f'"{after}"' if after else "")
 
 
 def function(of):
@@ -141,19 +139,11 @@ def function(of):
 
 
 def synopsis(names, own):
-    first = True
-    for name in names:
-        if name in STRUCTURES:
-            if not STRUCTURES[name]["opaque"]:
-                yield from ([] if first else [".PP"])
-                yield from structure(STRUCTURES[name])
-                first = False
-    blank = not first
     for name in names:
         if name in FUNCTIONS:
-            yield from [".PP"] * blank
             yield from function(FUNCTIONS[name])
-            blank = False
+        elif name in STRUCTURES and names != own:
+            yield from structure(STRUCTURES[name])
 
 
 # --- functions ------------------------------------------------------------------------------------
@@ -203,7 +193,7 @@ def errors(names, own):
         yield from [f".SS {name}()"] * (len(names) > 1)
         for numbers, text in listed:
             numbers = [rf"\{number}" for number in numbers.split(", ")]
-            yield from [".TP", tag("B", numbers), *prose(text, own, parameters_of(name))]
+            yield from [".TP", tag(numbers), *prose(text, own, parameters_of(name))]
         for paragraph in behind:
             yield from [".PP", *prose(paragraph, own, parameters_of(name))]
 
@@ -218,8 +208,8 @@ def members(names, own):
         for text, group in groupby(of["members"], key=lambda member: member["text"]):
             if text in ("internal", "0") or re.match("sizeof|a sum of enum", text) or not paragraphs(text):
                 continue
-            group = [member["name"] for member in group]
-            yield from [".TP", tag("I", group)]
+            for number, line in enumerate(declared(group)):
+                yield from [".TQ" if number else ".TP", line.rstrip()]
             for number, paragraph in enumerate(paragraphs(text)):
                 yield from [*[".IP"] * (number > 0), *prose(paragraph, own, listed)]
 
@@ -318,7 +308,7 @@ def missing():
     for path in ROOT.glob("doc/aspawn*.3"):
         page = path.read_text()
         shown = [(what, name) for _, what, names in PART.findall(page) for name in names.split() or names_of(page)]
-        wanted = [("synopsis", name) for name in names_of(page) if name in {**FUNCTIONS, **STRUCTURES}]
+        wanted = [("synopsis", name) for name in names_of(page) if name in FUNCTIONS]
         wanted += [("members", name) for name in names_of(page) if name in STRUCTURES]
         for name in names_of(page):
             if name in FUNCTIONS:

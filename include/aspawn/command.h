@@ -139,7 +139,7 @@ enum aspawn_memory {
 	ASPAWN_MEMORY_COPIED = 2
 };
 
-/* A command has these flags: */
+/* The flags of a command are: */
 enum aspawn_command_flags {
 	/* Make started_fd, for callers that poll for a successful exec.
 	 *
@@ -363,7 +363,7 @@ enum aspawn_outcome {
 	ASPAWN_OUTCOME_OUT_OF_MEMORY = 7
 };
 
-/* A run has these flags: */
+/* The flags of a run are: */
 enum aspawn_io_flags {
 	/* Send the signals that end the program to its whole process group, since killing a shell
 	 * does not kill its commands. When the program has ended after a signal, the rest of the

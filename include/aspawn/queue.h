@@ -78,7 +78,7 @@ struct aspawn_result;
 
 /* --- creation -------------------------------------------------------------------- */
 
-/* A queue has these flags: */
+/* The flags of a queue are: */
 enum aspawn_queue_flags {
 	/* Make no server, as user-mode emulators need: jobs are children of the calling process,
 	 * with its current credentials, directory and descriptors. Only a thread that waits for
@@ -143,7 +143,7 @@ PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
 
 /* --- submission --------------------------------------------------------------------- */
 
-/* A job has this flag: */
+/* The flags of a job are: */
 enum aspawn_job_flags {
 	ASPAWN_JOB_TAIL = 4096 /* keep the last bytes of longer output, not the first */
 };
