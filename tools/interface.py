@@ -39,7 +39,7 @@ KERNEL = [(r"O_\w+", "PSYS_O", "open(2)"), (r"AT_FDCWD", "PSYS_AT", "openat(2)")
           (r"SECBIT_\w+", "PSYS_SECBIT", "capabilities(7)"), (r"SECCOMP_RET_\w+", "PSYS_SECCOMP_RET", "seccomp(2)"),
           (r"LANDLOCK_RESTRICT_SELF_\w+", "PSYS_LANDLOCK_RESTRICT_SELF", "landlock_restrict_self(2)"),
           (r"BPF_\w+", "PSYS_BPF", "seccomp(2)"), (r"SIG[A-Z]+[0-9]?|NSIG|SIGSET_SIZE", "PSYS_SIG", "signal(7)")]
-OF_C, DETAILS = "In C: ", "Details: "
+OF_C, DETAILS, DETAILS_OF_C = "In C: ", "Details: ", "Details in C: "
 KERNEL_STRUCTURES = {"psys_timeval", "psys_rusage", "psys_sock_filter", "psys_sigset"}
 
 # The roles of operands by their names, where neither the type nor the table of actions says it.
@@ -160,11 +160,11 @@ def text_of(cursor):
 
 def divided(text):
     """The text for all languages, how many paragraphs at its end are details,
-    and those for C alone."""
+    and those for C alone, without their details."""
     paragraphs = text.strip().split("\n")
     of_c = [paragraph.removeprefix(OF_C) for paragraph in paragraphs if paragraph.startswith(OF_C)]
     details = [paragraph.removeprefix(DETAILS) for paragraph in paragraphs if paragraph.startswith(DETAILS)]
-    others = [paragraph for paragraph in paragraphs if not paragraph.startswith((OF_C, DETAILS))]
+    others = [paragraph for paragraph in paragraphs if not paragraph.startswith((OF_C, DETAILS, DETAILS_OF_C))]
     others += [paragraph[0].upper() + paragraph[1:] for paragraph in details]
     return {"text": "\n".join(others), **({"details": len(details)} if details else {}),
             **({"in_c": "\n".join(of_c)} if of_c else {})}

@@ -14,7 +14,7 @@
     errors     their errors
 
 The names are those of the page's NAME, unless some are given. aspawn_action(3) has its own parts. A
-paragraph that begins with "Details: " stands in the header alone.
+paragraph that begins with "Details: " or "Details in C: " stands in the header alone.
 """
 import json
 import re
@@ -251,13 +251,6 @@ def prototype(action):
         yield from [".TQ", f'.B "{line}"']
 
 
-def explained(text, errors):
-    """Errors that say more than a name, unless a page of the system call has them."""
-    items = re.split(r", (?![^()]*\))", errors.removesuffix("."))
-    items = [item for item in items if " (" in item]
-    return f"Errors: {', '.join(items)}." if items and not re.search(r"\b(?!aspawn)[a-z_]\w+\([23]\)", text) else ""
-
-
 def actions(names, own):
     for section in INTERFACE["sections"]:
         name = section["name"]
@@ -267,10 +260,8 @@ def actions(names, own):
             if action["section"] == name:
                 yield from prototype(action)
                 operands = [operand["name"] for operand in action["operands"]]
-                text = action["text"].split("\n")[0]
-                yield from roff(text, operands)
+                yield from roff(action["text"].split("\n")[0], operands)
                 yield from roff(action.get("in_c", ""), operands)
-                yield from roff(explained(text, action["errors"]), operands)
 
 
 def action_names(names, own):

@@ -244,8 +244,8 @@ PSYS_ASSERT(aspawn_action_has_64_bytes, sizeof(struct aspawn_action) == 64);
  *
  * For standard streams aspawn_command.std_in, .std_out and .std_err are usually enough. */
 
-/* Makes to a copy of from: dup2(2). If both are equal, clears FD_CLOEXEC, so that the program has
- * the descriptor.
+/* Makes to a copy of from: dup2(2). If both are equal, the action clears FD_CLOEXEC, so that the
+ * program has the descriptor.
  * Errors: EBADF (from is not open, or to is RLIMIT_NOFILE or more). */
 PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to);
 #define ASPAWN_DUP2(from, to) ASPAWN_MAKE(DUP2, dup2, from, to)
@@ -257,7 +257,7 @@ PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to)
  * /proc/self/mem, maps and other files that show memory the program gets those of the caller,
  * unless memory is copied.
  *
- * In C: PSYS_O_... are the same numbers as the libc's O_....
+ * Details in C: PSYS_O_... are the same numbers as the libc's O_....
  * Errors: EBADF (fd is RLIMIT_NOFILE or more), ENOENT, EACCES, EISDIR, ELOOP, EMFILE and others of
  * open(2).
  */
@@ -290,7 +290,7 @@ PSYS_API void aspawn_action_dev_null(struct aspawn_action *action, int fd);
  *
  * The caller's end is CLOEXEC and blocking: pipe(2).
  *
- * In C: The start stores the end; if it fails, it stores nothing.
+ * Details in C: The start stores the end; if it fails, it stores nothing.
  * Errors: EBADF (fd is RLIMIT_NOFILE or more). The start fails with EMFILE or ENFILE.
  */
 PSYS_API void aspawn_action_output_pipe(struct aspawn_action *action, int fd, int *read_end);
@@ -326,8 +326,6 @@ PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
  * A use by a function that runs in the child, or by a symbolic link into /proc/self/fd, is not
  * detected: put ASPAWN_DUP2(fd, fd) before it. The child begins with copies of all descriptors if
  * an earlier action has a path that may name one (in /proc or /dev, or as fd/9).
- *
- * In C: The failure's step is ASPAWN_STEP_DESCRIPTORS.
  * Errors: ENOMEM, EMFILE.
  */
 PSYS_API void aspawn_action_only_below(struct aspawn_action *action, int first);
@@ -397,7 +395,7 @@ PSYS_API void aspawn_action_setsid(struct aspawn_action *action);
 PSYS_API void aspawn_action_setpgid(struct aspawn_action *action, int pgid);
 #define ASPAWN_SETPGID(pgid) ASPAWN_MAKE(SETPGID, setpgid, pgid)
 
-/* After ASPAWN_SETSID(): makes fd the controlling terminal: ioctl_tty(2), TIOCSCTTY.
+/* Makes fd the controlling terminal, after ASPAWN_SETSID(): ioctl_tty(2), TIOCSCTTY.
  * Errors: EBADF, ENOTTY, EPERM (not a session leader without a terminal, or the terminal is another
  * session's). */
 PSYS_API void aspawn_action_controlling_terminal(struct aspawn_action *action, int fd);
@@ -450,12 +448,11 @@ PSYS_API void aspawn_action_signal_ignore(struct aspawn_action *action, int sign
 #define ASPAWN_SIGNAL_IGNORE(signal) ASPAWN_MAKE(SIGNAL_IGNORE, signal_ignore, signal)
 
 /*
- * The program gets the signal when the thread that has started it ends, or the helper of a private
- * child; 0: none. To follow the process, use ASPAWN_COMMAND_DIES_WITH_CALLER. A change of user
- * clears the setting.
+ * The program gets the signal when the thread that has started it ends; 0 means no signal. A change
+ * of user clears the setting. ASPAWN_COMMAND_DIES_WITH_CALLER follows the process.
  *
- * This is PR_SET_PDEATHSIG of prctl(2). The exec of a set-user-ID program clears the setting too.
- * Put this action after ASPAWN_USER.
+ * This is PR_SET_PDEATHSIG of prctl(2). A private child gets the signal when its helper ends. The
+ * exec of a set-user-ID program clears the setting too. Put this action after ASPAWN_USER.
  * Errors: ESRCH (the parent process has ended already).
  */
 PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
@@ -469,7 +466,7 @@ PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
  * Other limits are the caller's, even a RLIMIT_NOFILE that the caller has raised for itself: a
  * program that uses select(2) may need 1024.
  *
- * In C: A libc's RLIM_INFINITY may have only 32 bits.
+ * Details in C: A libc's RLIM_INFINITY may have only 32 bits.
  * Errors: EINVAL (invalid resource; soft is above hard), EPERM (hard is raised).
  */
 PSYS_API void aspawn_action_rlimit(struct aspawn_action *action, int resource, uint64_t soft,
@@ -477,9 +474,7 @@ PSYS_API void aspawn_action_rlimit(struct aspawn_action *action, int resource, u
 #define ASPAWN_RLIMIT(resource, soft, hard) ASPAWN_MAKE(RLIMIT, rlimit, resource, soft, hard)
 
 /*
- * Sets the nice value: setpriority(2).
- *
- * From -20 to 19.
+ * Sets the nice value, from -20 to 19: setpriority(2).
  * Errors: EACCES (lower than RLIMIT_NICE allows).
  */
 PSYS_API void aspawn_action_nice(struct aspawn_action *action, int value);
@@ -495,8 +490,9 @@ PSYS_API void aspawn_action_scheduler(struct aspawn_action *action, int policy, 
 #define ASPAWN_SCHEDULER(policy, priority) ASPAWN_MAKE(SCHEDULER, scheduler, policy, priority)
 
 /*
- * Sets the processors that may be used: sched_setaffinity(2). The start fails with EINVAL if no
- * processor is named.
+ * Sets the processors that may be used: sched_setaffinity(2).
+ *
+ * The start fails with EINVAL if no processor is named.
  *
  * In C: mask may be a libc's cpu_set_t; size is in bytes, a multiple of sizeof(long) above 0.
  * Errors: EINVAL (none of these processors is allowed).
@@ -511,7 +507,7 @@ PSYS_API void aspawn_action_ioprio(struct aspawn_action *action, int value);
 /*
  * The higher, the sooner the OOM killer chooses the process: proc(5). [copy]
  *
- * From -1000 (never) to 1000 (first): /proc/pid/oom_score_adj.
+ * The value is from -1000 (never) to 1000 (first): /proc/pid/oom_score_adj.
  * Errors: EACCES (lower than allowed), EINVAL (out of range), ENOENT (no /proc).
  */
 PSYS_API void aspawn_action_oom_score_adj(struct aspawn_action *action, int value);
@@ -525,10 +521,10 @@ PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned p
  * Joins the control group whose directory is open as fd: cgroups(7). [copy], unless the child
  * begins in the group: aspawn(7).
  *
- * It does in a group of version 2 (CLONE_INTO_CGROUP, Linux 5.7). The parent is suspended until the
- * exec, a helper in the caller's place, so that a frozen group stops neither the caller nor a
- * queue, and the OOM killer of the group spares the caller. A full pids.max fails the clone, with
- * EAGAIN.
+ * The child begins in a group of version 2 (CLONE_INTO_CGROUP, Linux 5.7). The parent is suspended
+ * until the exec, a helper in the caller's place, so that a frozen group stops neither the caller
+ * nor a queue, and the OOM killer of the group spares the caller. A full pids.max fails the clone,
+ * with EAGAIN.
  * Errors: EBADF, ENOENT and ENOTDIR (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
  */
 PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
@@ -537,9 +533,11 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
 /*
  * Begins in a control group of its own, made below the group of version 2 whose directory is open
  * as parent_fd: cgroups(7). memory_max is bytes; pids_max counts processes and threads; cpu_max is
- * microseconds in each 100 ms, 1000 or more; 0 is no limit. Requires ASPAWN_OWNER_TREE. Behind an
- * action that replaces this descriptor, or a function that runs in the child, it fails with EINVAL.
- * [copy], unless the child can begin in the group: aspawn(7).
+ * microseconds in each 100 ms, 1000 or more; 0 is no limit. Requires ASPAWN_OWNER_TREE. [copy],
+ * unless the child can begin in the group: aspawn(7).
+ *
+ * Behind an action that replaces parent_fd, or a function that runs in the child, the action fails
+ * with EINVAL.
  *
  * memory_max is without swap, cpu_max of all processors together. PSYS_RLIM64_INFINITY is no limit
  * either; the controller of each other limit must be in the parent's cgroup.subtree_control. For
@@ -576,7 +574,7 @@ PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_
  * has too many processes for RLIMIT_NPROC, the exec fails with EAGAIN. The start fails with EINVAL
  * if an ID is -1, which is 4294967295 without a sign.
  *
- * In C: Users and groups are the libc's uid_t and gid_t.
+ * Details in C: Users and groups are the libc's uid_t and gid_t.
  * Errors: EPERM (also: an ambient capability would be lost that ASPAWN_CAP_AMBIENT has added),
  * EINVAL (not mapped in this user namespace; too many groups), EAGAIN.
  */
@@ -584,13 +582,17 @@ PSYS_API void aspawn_action_user(struct aspawn_action *action, unsigned uid, uns
 				 const unsigned *groups, size_t count);
 #define ASPAWN_USER(uid, gid, groups, count) ASPAWN_MAKE(USER, user, uid, gid, groups, count)
 
-/* Sets the user IDs: setresuid(2). -1, without a sign 4294967295, leaves an ID as it is. [copy]
+/* Sets the user IDs: setresuid(2). -1 leaves an ID as it is. [copy]
+ *
+ * -1 is 4294967295 without a sign.
  * Errors: EPERM (also as of ASPAWN_USER()), EINVAL, EAGAIN. */
 PSYS_API void aspawn_action_resuid(struct aspawn_action *action, unsigned real, unsigned effective,
 				   unsigned saved);
 #define ASPAWN_RESUID(real, effective, saved) ASPAWN_MAKE(RESUID, resuid, real, effective, saved)
 
-/* Sets the group IDs: setresgid(2). -1, without a sign 4294967295, leaves an ID as it is. [copy]
+/* Sets the group IDs: setresgid(2). -1 leaves an ID as it is. [copy]
+ *
+ * -1 is 4294967295 without a sign.
  * Errors: EPERM, EINVAL. */
 PSYS_API void aspawn_action_resgid(struct aspawn_action *action, unsigned real, unsigned effective,
 				   unsigned saved);
@@ -660,7 +662,7 @@ PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *fi
  * Without PSYS_LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON the audit log has no denials of the program.
  * landlock(7) says which kernel has which flags; those for the log need Linux 6.15.
  *
- * In C: ASPAWN_SYSCALL sets flags without a ruleset.
+ * Details in C: ASPAWN_SYSCALL sets flags without a ruleset.
  * Errors: EBADF, EBADFD (not a ruleset), EINVAL (flags that this kernel does not know), EPERM,
  * E2BIG, ENOSYS, EOPNOTSUPP.
  */
@@ -677,7 +679,7 @@ PSYS_API void aspawn_action_chroot(struct aspawn_action *action, const char *pat
 /*
  * Changes the root mount: pivot_root(2).
  *
- * In a mount namespace of the child's own.
+ * The child needs a mount namespace of its own.
  * Errors: EPERM, EINVAL, EBUSY, ENOENT, ENOTDIR.
  */
 PSYS_API void aspawn_action_pivot_root(struct aspawn_action *action, const char *new_root,
@@ -825,9 +827,9 @@ PSYS_API void aspawn_action_fcntl(struct aspawn_action *action, int fd, int comm
 /*
  * Sets policy and parameters of scheduling: sched_setattr(2), Linux 3.14.
  *
- * data is the kernel's struct sched_attr, which begins with its own length.
+ * The structure is the kernel's struct sched_attr, which begins with its own length.
  *
- * In C: struct psys_sched_attr is the same.
+ * In C: data is a struct psys_sched_attr, or the kernel's struct sched_attr.
  * Errors: EINVAL, EPERM, E2BIG, EBUSY.
  */
 PSYS_API void aspawn_action_sched_setattr(struct aspawn_action *action, const void *data,
@@ -850,8 +852,9 @@ PSYS_API void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode
 		       ASPAWN_EXPECTED_SUCCESS)
 
 /*
- * Manages keys and keyrings: keyctl(2). Operation 1, with 0 for the rest, makes a session keyring
- * without a name.
+ * Manages keys and keyrings: keyctl(2).
+ *
+ * Operation 1, with 0 for the rest, makes a session keyring without a name.
  *
  * In C: The operations are PSYS_KEYCTL_.... A name is a string: ASPAWN_SYSCALL(PSYS_NR_keyctl,
  * ...). Errors: ENOSYS, EACCES, ENOKEY, EDQUOT, EINVAL, EPERM.
