@@ -54,7 +54,7 @@ def marked(text, own=()):
     """Names of macros and pages bold, those of files italic;
     own functions have no section behind them."""
     text = text.replace("\\", "\\e")
-    text = re.sub(r"(?<![\w(])-(?=\d|E[A-Z])", r"\\-", text)
+    text = re.sub(r"(?<![\w(])-(?=\d|E[A-Z0-9])", r"\\-", text)
     text = re.sub(r"\b([a-z_]\w+)\((\d)\)", r"\\fB\1\\fP(\2)", text)
     text = re.sub(r"\b(aspawn\w*)\(\)", lambda found: rf"\fB{found[1]}\fP({'' if found[1] in own else 3})", text)
     text = re.sub(r"\b(ASPAWN_[A-Z0-9_]*[A-Z0-9])\b", r"\\fB\1\\fP", text)

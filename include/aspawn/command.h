@@ -78,22 +78,20 @@ extern "C" {
 
 /* --- a command ---------------------------------------------------------------- */
 
-/* A standard stream is one of these numbers, or a descriptor of the caller above 2, which stays
- * open in the caller with its O_NONBLOCK as it is. */
+/* A standard stream is a descriptor, or one of these numbers: */
 enum aspawn_stream {
 	/* As ASPAWN_STREAM_INHERIT; a run and a job have other defaults. */
 	ASPAWN_STREAM_DEFAULT = 0,
 	ASPAWN_STREAM_NULL = -1, /* /dev/null */
-	/* a new pipe, whose other end is in_fd, out_fd or err_fd of the handle */
+	/* a new pipe, whose other end is in_fd, out_fd or err_fd */
 	ASPAWN_STREAM_PIPE = -2,
-	/* For standard error only: the same as standard output.
+	/* For standard error alone: the stream is the same as standard output.
 	 *
 	 * Details: if an action opens a file as 1, add ASPAWN_DUP2(1, 2) after it. */
 	ASPAWN_STREAM_STDOUT = -3,
 	ASPAWN_STREAM_INHERIT = -4, /* the caller's stream of the same number */
-	/* A new pseudoterminal (pty(7)), one for all streams with this number; its other end is
-	 * pty_fd of the handle. The child leads a new session, whose controlling terminal it is,
-	 * and is its foreground process group.
+	/* A new pseudoterminal (pty(7)), one for all streams with this number, whose other end is
+	 * pty_fd. The child leads a new session with this controlling terminal, in the foreground.
 	 *
 	 * Details: so job control, Ctrl-C and password prompts work, and ASPAWN_SETSID() or
 	 * ASPAWN_SETPGID() fails with EPERM. The caller opens the terminal: the child needs no
@@ -106,34 +104,31 @@ enum aspawn_stream {
 enum aspawn_owner {
 	/* An ordinary child of the caller's process: it raises SIGCHLD, and wait(2) finds it. */
 	ASPAWN_OWNER_CALLER = 0,
-	/* A child of this library alone, for programs with other child watchers: it raises no
-	 * SIGCHLD, and only the library's waits find it, also if SIGCHLD is ignored. A helper
-	 * is its parent (aspawn(7)). ASPAWN_MEMORY_SUSPENDED excludes this owner. */
+	/* A child of a helper (aspawn(7)), for programs with other child watchers: the child raises
+	 * no SIGCHLD, and only the library's waits find it, even if SIGCHLD is ignored.
+	 * ASPAWN_MEMORY_SUSPENDED excludes this owner. */
 	ASPAWN_OWNER_PRIVATE = 1,
-	/* As ASPAWN_OWNER_PRIVATE, and all that descends from the child ends with it, in spite of
-	 * setsid(2), nohup(1) and double forks. The tree ends at the program's end, at a time
-	 * limit, when it is killed, and with ASPAWN_COMMAND_DIES_WITH_CALLER at the caller's
-	 * end. aspawn(7), "Trees", says what the helper needs, and what escapes. */
+	/* A private child, whose descendants all end with the tree, in spite of setsid(2), nohup(1)
+	 * and double forks. The tree ends at the program's end, at a time limit, when it is killed,
+	 * and with ASPAWN_COMMAND_DIES_WITH_CALLER at the caller's end. aspawn(7) says what
+	 * escapes. */
 	ASPAWN_OWNER_TREE = 2
 };
 
 /* A child has one of these kinds of memory until its exec. */
 enum aspawn_memory {
-	/* The caller's memory, or with a [copy] action that of the image (aspawn(7)).
+	/* The child has the caller's memory, or the image's for a [copy] action (aspawn(7)).
 	 *
 	 * Details: the cost does not depend on the size of the caller's memory. */
 	ASPAWN_MEMORY_SHARED = 0,
-	/* The caller's memory, with the calling thread suspended until the exec, as by vfork(2),
-	 * for debuggers, which otherwise remove breakpoints from the caller too. A [copy] action
-	 * copies the memory.
+	/* The calling thread is suspended until the exec, as by vfork(2): debuggers otherwise
+	 * remove breakpoints from the caller too. A [copy] action copies the memory.
 	 *
-	 * Details: a frozen control group suspends the caller too.
-	 *
-	 * In C: Very long argv and envp are not copied, except with
-	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC. */
+	 * Details: a frozen control group suspends the caller too. Very long arguments and
+	 * environments are not copied, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC. */
 	ASPAWN_MEMORY_SUSPENDED = 1,
-	/* A copy, as by fork(2) and at its cost, for valgrind(1), and for security monitors that
-	 * forbid programs without a file.
+	/* The child has a copy, as by fork(2) and at its cost, for valgrind(1), and for security
+	 * monitors that forbid programs without a file.
 	 *
 	 * Details: what a function stores that runs in the child does not reach the caller. */
 	ASPAWN_MEMORY_COPIED = 2
@@ -143,9 +138,8 @@ enum aspawn_memory {
 enum aspawn_command_flags {
 	/* Make started_fd, for callers that poll for a successful exec.
 	 *
-	 * Details: for a failure ended_fd is enough, as a child that fails ends.
-	 *
-	 * In C: aspawn_wait_started() needs no descriptor. */
+	 * Details: for a failure ended_fd is enough, as a child that fails ends. A wait for the
+	 * exec needs no descriptor. */
 	ASPAWN_COMMAND_STARTED_FD = 1,
 	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
 	ASPAWN_COMMAND_SHELL_ON_ENOEXEC = 2,
@@ -162,20 +156,21 @@ enum aspawn_command_flags {
 	/* Set O_NONBLOCK of the caller's ends of all pipes and the terminal; the program's
 	 * block. */
 	ASPAWN_COMMAND_NONBLOCK = 16,
-	/* Kill the child (SIGKILL) when the caller's process ends, but not at its exec. The child's
-	 * descendants live on, except those of a tree. The owner is ASPAWN_OWNER_PRIVATE, unless it
-	 * is ASPAWN_OWNER_TREE.
+	/* Kill the child (SIGKILL) when the caller's process ends, but not at its exec. Descendants
+	 * live on, except those of a tree. The owner is ASPAWN_OWNER_PRIVATE, unless it is
+	 * ASPAWN_OWNER_TREE.
 	 *
-	 * In C: aspawn_release() does not kill it either. */
+	 * Details: a release of the handle does not kill the child either. */
 	ASPAWN_COMMAND_DIES_WITH_CALLER = 32,
-	/* For ASPAWN_OWNER_TREE where /proc has no lists of children (CONFIG_PROC_CHILDREN): end
-	 * the child's process group instead, with ASPAWN_OWNER_PRIVATE. Without the flag the
-	 * command fails there with EOPNOTSUPP.
+	/* Where /proc has no lists of children (CONFIG_PROC_CHILDREN), end the process group of a
+	 * private child instead of a tree. Without the flag the command fails there with
+	 * EOPNOTSUPP.
 	 *
 	 * Details: the child leads a group, unless the command has ASPAWN_SETSID() or
 	 * ASPAWN_SETPGID().
 	 *
-	 * In C: The failure's step is ASPAWN_STEP_CLONE; ASPAWN_FACT_OWNER tells the owner. */
+	 * Details in C: The failure's step is ASPAWN_STEP_CLONE; ASPAWN_FACT_OWNER tells the
+	 * owner. */
 	ASPAWN_COMMAND_TREE_OR_GROUP = 64,
 	/* Begin the program with the signal mask of the calling thread, and ignore all signals that
 	 * the caller ignores. Otherwise no signal is blocked, and SIGPIPE, SIGXFSZ, SIGCHLD,
@@ -187,25 +182,26 @@ enum aspawn_command_flags {
 };
 
 /*
- * Zero the structure, and set size and argv (or file); zero is a good default for the rest. All is
- * copied, except the pool.
+ * Zero the structure, and set size and argv or file; zero is a good default for the rest. The start
+ * copies all except the pool.
  */
 struct aspawn_command {
 	/* sizeof(struct aspawn_command) */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* a sum of enum aspawn_command_flags */
 
-	/* The program; NULL means argv[0]. A name without a slash is searched for in search_path. A
-	 * relative path begins in the directory that the actions change to. */
+	/* The program; NULL means argv[0]. A name without a slash is searched for in search_path.
+	 *
+	 * Details: a relative path begins in the directory that the actions change to. */
 	const char *file;
 	char *const *argv; /* the arguments, which end with NULL; NULL means only file */
-	/* The environment, which ends with NULL. NULL means the caller's environ, which no other
-	 * thread may change during the call. Actions such as ASPAWN_SETENV() change the copy.
+	/* The environment ends with NULL; NULL means the caller's environ, which no other thread
+	 * may change during the call. Actions such as ASPAWN_SETENV() change the copy.
 	 *
 	 * Details: without a libc environ is empty. */
 	char *const *envp;
-	/* Directories, in the format of PATH. NULL means PATH of the program's environment after
-	 * the actions, or "/bin:/usr/bin" without a PATH.
+	/* The format is that of PATH. NULL means PATH of the program's environment after the
+	 * actions, or "/bin:/usr/bin" without a PATH.
 	 *
 	 * Details: an empty directory is the current directory. */
 	const char *search_path;
@@ -214,22 +210,29 @@ struct aspawn_command {
 	const struct aspawn_action *actions;
 	size_t action_count;
 
-	/* Memory for the child; NULL means a new mapping, at the cost of some system calls. */
+	/* The child's memory is from this pool; NULL means a new mapping.
+	 *
+	 * Details: a mapping costs some system calls. */
 	struct aspawn_pool *pool;
 
-	/* An enum aspawn_stream, or a descriptor above 2. 1 for std_out and 2 for std_err are
-	 * ASPAWN_STREAM_INHERIT. The program also has the caller's descriptors without FD_CLOEXEC,
-	 * unless an action closes them.
+	/* An enum aspawn_stream, or a descriptor of the caller above 2. The program also has the
+	 * caller's descriptors without FD_CLOEXEC, unless an action closes them.
 	 *
-	 * Details: the streams are made before the actions, which may replace them. */
+	 * Details: the streams are made before the actions, which may replace them. 1 for std_out
+	 * and 2 for std_err are ASPAWN_STREAM_INHERIT. A descriptor stays open in the caller, with
+	 * its O_NONBLOCK as it is. */
 	int std_in, std_out, std_err;
 	int owner;  /* an enum aspawn_owner */
 	int memory; /* an enum aspawn_memory */
-	/* The size of a terminal, in characters, at most 65535; 0 means 24 rows and 80 columns. */
+	/* The size of a terminal is in characters; 0 means 24 rows and 80 columns.
+	 *
+	 * Details: each is at most 65535. */
 	unsigned pty_rows, pty_columns;
 
-	/* The signal that a time limit, a cancellation and the end of a tree send first, with a
-	 * SIGCONT for stopped programs. 0 is SIGTERM; SIGKILL and SIGSTOP are invalid.
+	/* A time limit, a cancellation and the end of a tree send this signal first; 0 means
+	 * SIGTERM.
+	 *
+	 * Details: a SIGCONT for stopped programs follows. SIGKILL and SIGSTOP are invalid.
 	 *
 	 * Details: the program begins with the default action for this signal, and does not block
 	 * it, even with ASPAWN_COMMAND_INHERIT_SIGNALS: nohup(1) and a shell's & ignore SIGINT and
@@ -507,13 +510,15 @@ PSYS_API const char *aspawn_outcome_name(int outcome);
 /* --- find: which file a command would execute ------------------------------------------ */
 
 /*
- * Stores in to the path of the file that the command would execute, and starts nothing. The path is
- * absolute, or relative to the caller's directory, or empty after an error of the search.
+ * Stores the path of the file that the command would execute in to, and starts nothing. The path is
+ * absolute, or relative to the caller's directory.
  *
- * size     The bytes of to, at least 4096 (PATH_MAX).
- * action   Gets ASPAWN_STEP_NONE if the child finds the same, unless an action fails or a file
- *          changes meanwhile; otherwise the index of the first action that may change the answer.
- *          It may be NULL.
+ * action   Gets the index of the first action that may change the answer, or ASPAWN_STEP_NONE; may
+ *          be NULL.
+ *
+ * Details: the file or an interpreter is missing (-ENOENT). The caller may not execute the file, or
+ * the file is not regular (-EACCES). There are too many symbolic links, or more than five
+ * interpreters (-ELOOP). The name or the path is too long (-ENAMETOOLONG).
  *
  * Details: the search follows what the actions change of PATH and of the directory. It looks at
  * permissions, at the type of the file, and at the interpreters of a script that the caller may
@@ -522,12 +527,12 @@ PSYS_API const char *aspawn_outcome_name(int outcome);
  *
  * Details: actions may change the answer if they change users, capabilities, roots, mounts or
  * namespaces, or restrict the child; ASPAWN_FCHDIR, ASPAWN_WRITE, ASPAWN_CALL, ASPAWN_SYSCALL and
- * its short forms; and an ASPAWN_CHDIR that may fail. *action is stored also if the search fails.
+ * its short forms; and an ASPAWN_CHDIR that may fail. With ASPAWN_STEP_NONE the child finds the
+ * same file, unless an action fails or a file changes meanwhile. *action is stored also if the
+ * search fails; the path is empty then.
  *
- *   -ENOENT, -EACCES, -ELOOP, -ENAMETOOLONG  the file or an interpreter is missing; the caller may
- *            not execute it, or it is no regular file; there are too many symbolic links, or more
- *            than five interpreters; the name or the path is too long
- *   -ERANGE  to is NULL, or size is less than 4096
+ *   -ENOENT, -EACCES, -ELOOP, -ENAMETOOLONG  execve(2) would fail with this error
+ *   -ERANGE  to is NULL, or size is less than 4096 (PATH_MAX)
  *   -EINVAL, -E2BIG, -EOPNOTSUPP  the command is invalid, as for aspawn_start()
  *
  * Other errors are those of access(2) and stat(2).
@@ -538,42 +543,43 @@ PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
 /* --- start: a child and its handle --------------------------------------------------- */
 
 /*
- * A handle may be moved between two calls, if only one copy is used. All descriptors are CLOEXEC,
- * and -1 if there is none.
+ * All descriptors are CLOEXEC; -1 means no descriptor.
  *
  * Call aspawn_wait(), aspawn_communicate() or aspawn_release() for every child, also if its program
- * was never executed: otherwise a zombie is left, or memory. They close ended_fd and started_fd,
- * and store -1. Before the call remove them from epoll(7), which reports a descriptor until its
- * last copy is closed: a child before its exec may hold one. To never wait, start a private child
- * with a pool, and call aspawn_release().
+ * was never executed: otherwise a zombie is left, or memory. Before the call, which closes ended_fd
+ * and started_fd, remove both from epoll(7), which reports a descriptor until the last copy,
+ * perhaps a child's, is closed. To never wait, start a private child with a pool, and call
+ * aspawn_release().
  *
- * Details: a handle points only to the pool, and has 128 bytes on every architecture. in_fd,
- * out_fd, err_fd and pty_fd are above 2. A handle of zeros is no child, and aspawn_release() does
- * nothing with it.
+ * Details: a handle points only to the pool, and has 128 bytes on every architecture. It may be
+ * moved between two calls, if only one copy is used. A closed descriptor becomes -1. A child before
+ * its exec may have copies of descriptors. in_fd, out_fd, err_fd and pty_fd are above 2. A handle
+ * of zeros is no child, and aspawn_release() does nothing with it.
  *
  * Details: after aspawn_release(), waitpid(2) has to reap the child unless it is private.
  */
 struct aspawn_child {
-	/* Readable when the child has ended. It is for poll(2) only, as it may be a helper's. Then
-	 * call aspawn_ended(). If that returns 0, somebody has killed the helper: stop polling, and
-	 * call aspawn_ended() from a timer. Do so too if ended_fd is -1.
+	/* Becomes readable when the child has ended, and is for poll(2) only, as it may be a
+	 * helper's. Then call aspawn_ended(). If this returns 0, somebody has killed the helper:
+	 * stop polling, and call aspawn_ended() from a timer, as you do if ended_fd is -1.
 	 *
-	 * Details: it is -1 if not requested, or not supported (before Linux 5.2). On Linux 5.2 it
-	 * is always readable. */
+	 * Details: ended_fd is -1 if not requested, or not supported (before Linux 5.2). On Linux
+	 * 5.2 ended_fd is always readable. */
 	int ended_fd;
-	/* Readable, or hung up, when the exec may have happened. Do not read from it: call
+	/* Becomes readable, or hangs up, when the exec may have happened. Do not read: call
 	 * aspawn_wait_started() with timeout 0, and poll on after -ETIMEDOUT. Call it also when
 	 * ended_fd is readable.
 	 *
 	 * Details: a process that another thread forked meanwhile delays the hang-up. started_fd is
 	 * -1 without ASPAWN_COMMAND_STARTED_FD. */
 	int started_fd;
-	/* The caller's ends of the pipes, which the caller closes, unless aspawn_communicate()
-	 * does. */
+	/* The caller, or aspawn_communicate(), closes these ends of the pipes. */
 	int in_fd, out_fd, err_fd;
-	/* The caller's end of the terminal, which the caller closes as the pipes. read(2) fails
-	 * with EIO when no process has the terminal any more. If the last copy is closed before the
-	 * program ends, the leader of the session and the foreground process group get SIGHUP. */
+	/* The caller closes this end of the terminal too. read(2) fails with EIO when no process
+	 * has the terminal any more.
+	 *
+	 * Details: if the last copy is closed before the program ends, the leader of the session
+	 * and the foreground process group get SIGHUP. */
 	int pty_fd;
 	unsigned char own[104] __attribute__((aligned(8))); /* internal */
 };
@@ -591,13 +597,11 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * - With ASPAWN_MEMORY_SUSPENDED, in user-mode emulators, and with a [copy] action where no helper
  *   is possible, it waits for the exec.
  *
- * child    Gets the handle; may be uninitialized before.
+ * child    Gets the handle; may be uninitialized.
  *
- *   -EINVAL     child or command is NULL; file and argv[0] are NULL; a member or an action is
- *               invalid
+ *   -EINVAL     an argument, a member or an action is invalid
  *   -E2BIG      there are unknown members that are not 0
- *   -ENOMEM, -EOVERFLOW  there is no memory for the child or its stack (mmap(2)), or the sizes are
- *               more than an address can hold
+ *   -ENOMEM, -EOVERFLOW  there is no memory for the child or its stack (mmap(2))
  *   -EMFILE, -ENFILE  there is no descriptor for the pidfd, a pipe or a terminal
  *   -EAGAIN     RLIMIT_NPROC or the system's limits are reached (clone(2))
  *   -EOPNOTSUPP  no process can share the memory (user-mode emulators), which a private child or a
@@ -610,13 +614,14 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *
  * Details: if the child is stopped before its exec, only SIGKILL ends the wait for the exec.
  *
- * Details: -E2BIG are also more than ten million actions, and more than a million bytes in an
- * action's array. -EAGAIN is returned too if another thread changed the command, or the
- * environment, during the call. -EOPNOTSUPP is returned too for an ASPAWN_SYSCALL that makes a call
- * which cannot be an action, such as execve(2): the failure has the number of the call. A pipe or
- * terminal needs two descriptors during the call. A terminal needs /dev/ptmx (-ENOENT), /dev/pts
- * beside it (-ENODEV), fewer terminals than /proc/sys/kernel/pty/max (-ENOSPC), and Linux 4.13
- * (-ENOTTY).
+ * Details: -EINVAL is returned too if file and argv[0] are NULL. -EOVERFLOW means that the sizes
+ * are more than an address can hold. -E2BIG is returned too for more than ten million actions, and
+ * for more than a million bytes in an action's array. -EAGAIN is returned too if another thread
+ * changed the command, or the environment, during the call. -EOPNOTSUPP is returned too for an
+ * ASPAWN_SYSCALL that makes a call which cannot be an action, such as execve(2): the failure has
+ * the number of the call. A pipe or terminal needs two descriptors during the call. A terminal
+ * needs /dev/ptmx (-ENOENT), /dev/pts beside it (-ENODEV), fewer terminals than
+ * /proc/sys/kernel/pty/max (-ENOSPC), and Linux 4.13 (-ENOTTY).
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
 					  const struct aspawn_command *command);
@@ -704,7 +709,7 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
  *
  * Details: if the size changes, the foreground process group gets SIGWINCH (ioctl_tty(2),
  * TIOCSWINSZ).
- *   -EINVAL  child is NULL or has no terminal; rows or columns is more than 65535
+ *   -EINVAL  the child has no terminal; rows or columns is more than 65535
  *   -EBADF   pty_fd is closed, or -1
  */
 PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned columns);
@@ -879,13 +884,12 @@ enum aspawn_reason {
 };
 
 /*
- * Returns a fact about a child, for diagnosis and tests, and never waits. Of a child that has a
- * helper the number, the mode and the reason may be 0 until aspawn_pid() or aspawn_wait_started()
- * has returned 0 or more.
+ * Returns a fact about a child, for diagnosis and tests, and never waits.
  *
- * Details: after aspawn_wait() the number is 0; the other facts stay. Later versions may have more
- * facts.
- *   -EINVAL  child is NULL, or was never started; the fact is unknown
+ * Details: the number, the mode and the reason of a child with a helper may be 0 until aspawn_pid()
+ * or aspawn_wait_started() has returned 0 or more. After aspawn_wait() the number is 0; the other
+ * facts stay. Later versions may have more facts.
+ *   -EINVAL  the child was never started; the fact is unknown
  */
 PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);
 
