@@ -269,39 +269,46 @@ enum aspawn_step {
 	ASPAWN_STEP_NONE = -1, /* Nothing failed, or the step is not known. */
 	/* The child could not copy the descriptors (ASPAWN_ONLY_BELOW). */
 	ASPAWN_STEP_DESCRIPTORS = -2,
-	/* A standard stream failed, or the process group of ASPAWN_IO_KILL_GROUP or
-	 * ASPAWN_COMMAND_TREE_OR_GROUP.
+	/* A standard stream failed, or the process group of ASPAWN_IO_KILL_GROUP.
 	 *
-	 * Details: with the subject "/dev/ptmx" the start could not make the terminal. */
+	 * Details: this step also makes the process group of ASPAWN_COMMAND_TREE_OR_GROUP. With the
+	 * subject "/dev/ptmx" the start could not make the terminal. */
 	ASPAWN_STEP_STREAMS = -3,
 	ASPAWN_STEP_SEARCH = -4, /* The file was not found in the search path. */
-	/* execve(2) failed. EACCES: the file, or a script's interpreter, may not be executed.
-	 * ENOEXEC: the file is no program, and has no "#!" (ASPAWN_COMMAND_SHELL_ON_ENOEXEC).
+	/* execve(2) failed. ENOEXEC: the file is no program, and has no "#!"
+	 * (ASPAWN_COMMAND_SHELL_ON_ENOEXEC).
 	 *
-	 * Details: after a search the subject is the name. */
+	 * Details: after a search the subject is the name. EACCES: the file, or a script's
+	 * interpreter, may not be executed. */
 	ASPAWN_STEP_EXEC = -5,
-	/* The file exists, but the interpreter that its ELF header or first line names does not. A
-	 * first line is the subject. */
-	ASPAWN_STEP_INTERPRETER = -6,
-	/* A member is invalid, and is the subject: "std_in", "io.out", "job.priority"; "size" was
-	 * usually not set. An invalid action has its index instead. */
-	ASPAWN_STEP_ARGUMENT = -7,
-	/* A helper could not clone the child (clone(2)). ECHILD: a signal killed the helper
-	 * before. EOPNOTSUPP: a tree needs /proc of its own pid namespace, with lists of children.
+	/* The file exists, but the interpreter that its ELF header or first line names does not.
 	 *
-	 * Details: the start itself fails with an error of the caller's own clone. */
+	 * Details: a first line is the subject. */
+	ASPAWN_STEP_INTERPRETER = -6,
+	/* A member is invalid, and is the subject, such as "std_in" or "io.out"; "size" was usually
+	 * not set.
+	 *
+	 * Details: an invalid action has its index instead. */
+	ASPAWN_STEP_ARGUMENT = -7,
+	/* A helper could not clone the child (clone(2)). EOPNOTSUPP: a tree needs /proc of its own
+	 * pid namespace, with lists of children.
+	 *
+	 * Details: ECHILD means that a signal killed the helper before. The start itself fails with
+	 * an error of the caller's own clone. */
 	ASPAWN_STEP_CLONE = -8
 };
 
-/* This says what failed, in 128 bytes on every architecture, without a pointer. */
+/* This says what failed.
+ *
+ * Details: the structure has 128 bytes on every architecture, and no pointer. */
 struct aspawn_failure {
 	int step; /* The index of the action, from 0, or an enum aspawn_step. */
-	/* A negative error number; 0: nothing failed. -ECHILD: a signal killed the child here. */
+	/* A negative error number, or 0 if nothing failed. -ECHILD means that a signal killed the
+	 * child. */
 	int error;
 	uint32_t kind;     /* The action's enum aspawn_action_kind; 0 for the other steps. */
 	uint32_t reserved; /* 0 */
-	/* The path, name or number that failed, or the end of a longer one, with a NUL; otherwise
-	 * empty.
+	/* The path, name or number that failed, or the end of a long name; otherwise empty.
 	 *
 	 * Details: a repeated aspawn_wait_started(), or one after a wait, stores only the last 39
 	 * bytes. */
@@ -322,10 +329,11 @@ PSYS_API const char *aspawn_failure_name(const struct aspawn_failure *failure);
 
 /*
  * Formats a failure for people, as snprintf(3) does, in at most 255 bytes: action 2, chdir
- * "/srv/checks": ENOENT. The text is empty if nothing failed.
+ * "/srv/checks": ENOENT.
  *
- * Details: failure may be NULL. Control characters of the subject are written as in C: "/bin/sh\r"
- * of a script with the line ends of DOS. Later versions may change the wording.
+ * Details: failure may be NULL. The text is empty if nothing failed. Control characters of the
+ * subject are written as in C: "/bin/sh\r" of a script with the line ends of DOS. Later versions
+ * may change the wording.
  */
 PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure);
 
@@ -632,14 +640,15 @@ PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
  *
  * failure  Gets what failed, or error 0; may be NULL.
  *
- * Returns 0 if the program was executed, or a signal killed the child within execve(2).
+ * Returns 0 if the program was executed.
  *   -ECANCELED  the program was never executed: *failure says why. Wait for the child nevertheless
  *   -ETIMEDOUT  the child has neither executed nor failed
- *   -ESTALE     the answer is lost, by aspawn_release() or since this process is a fork
- *   -EINVAL     child is NULL, or has neither a child nor the answer of a former child
+ *   -ESTALE     aspawn_release() has lost the answer, or this process is a fork
+ *   -EINVAL     the handle has neither a child nor the answer of a former child
  *
- * Details: an error of aspawn_start() that has a failure, but no child, gives -ECANCELED too. The
- * wait is a futex(2), for CLONE_CHILD_CLEARTID of clone(2).
+ * Details: 0 is returned too if a signal killed the child within execve(2). An error of
+ * aspawn_start() that has a failure, but no child, gives -ECANCELED too. The wait is a futex(2),
+ * for CLONE_CHILD_CLEARTID of clone(2).
  */
 PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
 				 int64_t timeout_ms);
@@ -647,8 +656,8 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
 /*
  * Waits for the child's end, or the end of all processes of a tree. The call reaps the child,
  * closes ended_fd and started_fd, and frees the memory; the caller closes in_fd, out_fd, err_fd and
- * pty_fd. To be able to cancel a wait, poll ended_fd instead, which is readable after the end, and
- * then call aspawn_ended().
+ * pty_fd. To be able to cancel a wait, poll ended_fd, which is readable after the end, and then
+ * call aspawn_ended().
  *
  * A program that fills a pipe never ends: read first, or call aspawn_communicate().
  *
@@ -660,19 +669,20 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
  *         ru_maxrss is at least the caller's own peak: aspawn(7).
  *
  * Returns 0 if the program ran, and the child, or all of the tree, is gone.
- *   -ECANCELED   the program was never executed, and the child is reaped: *status is exit 127 or
- *                the signal that killed the child; aspawn_wait_started() says why
+ *   -ECANCELED   the program was never executed: aspawn_wait_started() says why. The child is
+ *                reaped; *status is exit 127 or the fatal signal
  *   -ETIMEDOUT   the child still runs
- *   -ECHILD      another wait has reaped the child, or SIGCHLD is ignored, before Linux 6.15 or
+ *   -ECHILD      another wait has reaped the child, or SIGCHLD is ignored: before Linux 6.15, or
  *                without a pidfd
- *   -ENOTEMPTY   some processes of a tree could not be ended: set-user-ID programs, or processes
- *                that hang in the kernel. *status is -1 if the program is among them
+ *   -ENOTEMPTY   some processes of a tree could not be ended: aspawn(7). *status is -1 if the
+ *                program is among them
  *   -EOWNERDEAD  somebody has killed the helper of a tree; the tree goes on
  *   -EINVAL      child is NULL or no child, or was waited for
  *
  * After an error other than -ETIMEDOUT and -EINVAL there is no child.
  *
- * Details: after -ECHILD and -EOWNERDEAD *status and *usage are untouched. From Linux 6.15 on a
+ * Details: -ENOTEMPTY is returned for set-user-ID programs, and for processes that hang in the
+ * kernel. After -ECHILD and -EOWNERDEAD *status and *usage are untouched. From Linux 6.15 on a
  * pidfd keeps the status of a reaped child: the call succeeds, and *usage is all zero.
  * aspawn_describe(child, ASPAWN_FACT_SURVIVORS) counts the processes of -ENOTEMPTY. The call gives
  * up when no process has ended for ten seconds, or for one second if none of them may be signalled.
@@ -715,15 +725,15 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
 PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned columns);
 
 /*
- * Gives back all but the process, the pipes and the terminal, for callers that reap the child by
- * waitpid(2) or not at all, and closes ended_fd and started_fd. The call may be repeated.
+ * Gives back everything except the process, the pipes and the terminal, for callers that reap the
+ * child by waitpid(2) or not at all. The call may be repeated.
  *
- * Without a pool the call waits for the child's exec, since the child uses the memory until then; a
- * private child does so until its end: call again after it.
+ * Without a pool the call waits for the exec, at which the child leaves the caller's memory. For a
+ * private child the call returns at once: repeat it after the child's end.
  *
- * Details: a pool gets the memory, and reuses it when the child has left it. After aspawn_wait()
- * the call does nothing. It waits at most a second for a helper that has not cloned the child. It
- * returns -EINVAL if child is NULL.
+ * Details: ended_fd and started_fd are closed. A pool gets the memory, and reuses it when the child
+ * has left it. After aspawn_wait() the call does nothing. It waits at most a second for a helper
+ * that has not cloned the child. It returns -EINVAL if child is NULL.
  *
  * After the call aspawn_ended(), aspawn_wait() and the kill functions work by pid, until the child
  * is reaped. Nobody ends the rest of a tree at the program's end.
@@ -735,21 +745,21 @@ PSYS_API int aspawn_release(struct aspawn_child *child);
 
 /*
  * Returns the child's number, which no other process has until the child is reaped, as a private
- * child is at its end. To send a signal, use aspawn_kill().
+ * child is at its end.
  *
  * The call, aspawn_pidfd(), aspawn_kill() and aspawn_kill_group() wait usually microseconds for a
- * helper that has not cloned the child, but fail with -EAGAIN after a second.
+ * helper's clone of the child, but fail with -EAGAIN after a second.
  *   -EAGAIN     the helper is stopped or frozen
  *   -ECANCELED  the child could not be cloned: aspawn_wait_started() says why
  *   -ESRCH      aspawn_release() was called before the number was known
  *
- * Details: aspawn_describe() returns the number without waiting.
+ * Details: aspawn_describe() returns the number without waiting. To send a signal, use
+ * aspawn_kill().
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_pid(struct aspawn_child *child);
 
 /*
- * Returns a new CLOEXEC pidfd of the child itself, for setns(2) and the like, which the caller
- * closes.
+ * Returns a new CLOEXEC pidfd of the child, which the caller closes, for setns(2) and the like.
  *   -ESRCH  the child is reaped
  *   -ECANCELED  as for aspawn_pid()
  *
@@ -775,27 +785,26 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 
 /*
  * Sends the signal to the process group that the child leads after ASPAWN_SETPGID(0) or
- * ASPAWN_SETSID(), or to the child alone until it leads one. Processes that have made their own
- * (daemons, jobs of an interactive shell) and processes of another user do not get it.
+ * ASPAWN_SETSID(), or, without such a group, to the child alone. Processes in groups of their own
+ * (daemons, jobs of an interactive shell) and processes of another user do not get the signal.
  *
- * To end a command with what it has started, send SIGTERM, wait for ended_fd or a grace period, and
- * send SIGKILL. Call aspawn_wait() last: after it the number may be another process group's.
+ * To end a command with its processes, send SIGTERM, wait for ended_fd or a grace period, and send
+ * SIGKILL. Call aspawn_wait() last: after it the number may be another process group's.
  *
- * A private child is reaped at its end. Its process group is then reached from Linux 6.9 on, if a
- * kill function (signal 0 will do) or aspawn_pidfd() was called before.
- *
- * Details: if SIGCHLD is ignored, any child is reaped at its end; its process group is reached from
- * Linux 6.9 on. Before Linux 6.9, and without a pidfd, the call uses kill(2) as aspawn_kill() does;
- * aspawn_kill_cgroup() is safe.
+ * Details: a private child is reaped at its end. Its process group is then reached from Linux 6.9
+ * on, if a kill function (signal 0 will do) or aspawn_pidfd() was called before. If SIGCHLD is
+ * ignored, any child is reaped at its end; its process group is reached from Linux 6.9 on. Before
+ * Linux 6.9, and without a pidfd, the call uses kill(2) as aspawn_kill() does; aspawn_kill_cgroup()
+ * is safe.
  *   -EINVAL, -ESRCH  as for aspawn_kill()
  *   -EPERM  the caller may not signal any member
  */
 PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
- * Ends a tree (ASPAWN_OWNER_TREE): sends all of it the command's stop_signal, and after the grace
- * SIGKILL until nothing is left. Set-user-ID programs, and processes that services start, may
- * survive: aspawn(7). The call may be repeated with a shorter grace.
+ * Ends a tree (ASPAWN_OWNER_TREE): sends the command's stop_signal to all processes, and after the
+ * grace SIGKILL until no process is left. Set-user-ID programs, and processes that services start,
+ * may survive: aspawn(7). The call may be repeated with a shorter grace.
  *
  * Details: the call does not wait for the end. The stop_signal reaches sixteen generations, but no
  * process that /proc hides (hidepid). For a tree in a control group the call may wait, or fail with
@@ -810,16 +819,17 @@ PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
 
 /*
  * Sends SIGKILL to all processes of the control group (version 2, cgroups(7)) whose directory is
- * open as cgroup_fd and of those below, also to processes that are forked meanwhile. After
- * ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to end all that a command started: only
- * processes that were moved to another control group escape.
+ * open as cgroup_fd, and of those below. After ASPAWN_JOIN_CGROUP(cgroup_fd) only processes escape
+ * that were moved to another control group.
  *   -EBADF       cgroup_fd is not open
  *   -ENOENT, -ENOTDIR  the directory is no control group of version 2, or the root, or Linux is
  *                older than 5.14
  *   -EACCES      the caller may not write to cgroup.kill
  *   -EOPNOTSUPP  the control group is threaded
  *
- * Details: the call does not wait for the end. The control group may be used again.
+ * Details: the call does not wait for the end. Processes that are forked meanwhile get the signal
+ * too: this is the surest way to end all that a command started. The control group may be used
+ * again.
  */
 PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 
