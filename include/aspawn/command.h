@@ -363,14 +363,14 @@ enum aspawn_outcome {
 	 * server or the tree's helper, or, in a local queue, another wait has reaped the
 	 * program. */
 	ASPAWN_OUTCOME_LOST = 6,
-	/* The OOM killer ended the program in the control group of its ASPAWN_NEW_CGROUP; of a run
-	 * also in the one of its ASPAWN_JOIN_CGROUP.
+	/* The OOM killer ended the program in the control group of its ASPAWN_NEW_CGROUP or, for a
+	 * run, ASPAWN_JOIN_CGROUP.
 	 *
 	 * Details: a group that is joined must be the program's own. Otherwise the OOM killer may
 	 * have ended a neighbour, and somebody else the program. If the OOM killer ended only what
 	 * the program had started, only the group's memory.events says so.
 	 *
-	 * In C: aspawn_oom_kills() reads memory.events. */
+	 * Details in C: aspawn_oom_kills() reads memory.events. */
 	ASPAWN_OUTCOME_OUT_OF_MEMORY = 7
 };
 
@@ -378,8 +378,8 @@ enum aspawn_outcome {
 enum aspawn_io_flags {
 	/* Send the signals that end the program to its whole process group, since killing a shell
 	 * does not kill its commands. When the program has ended after a signal, the rest of the
-	 * group gets SIGKILL. A program in its own group cannot read from a terminal, and does not
-	 * get its Ctrl-C.
+	 * group gets SIGKILL. Such a program cannot read from the caller's terminal, nor gets its
+	 * Ctrl-C.
 	 *
 	 * Details: a program that ends by itself leaves its group running. The run makes the
 	 * program the leader of a group, unless the command has ASPAWN_SETSID() or
@@ -401,34 +401,35 @@ struct aspawn_io {
 	uint64_t flags; /* a sum of enum aspawn_io_flags */
 
 	/* The library writes these bytes to standard input, and then closes it. NULL means no
-	 * input. A terminal gets them as if somebody had typed them, and then Ctrl-D.
+	 * input.
 	 *
 	 * Details: what the program does not read is dropped, and no SIGPIPE reaches the caller.
 	 *
-	 * Details: a terminal echoes the input to the output, a Ctrl-C in it is a signal, and the
-	 * kernel drops what is beyond the 4095th byte of a line, and perhaps parts of the echo, but
-	 * not of the input. A program in raw mode, such as an editor, gets later input unmodified.
-	 * Without input a program that reads from the terminal gets the end of file. If only std_in
-	 * is a terminal, nobody reads what the program writes to /dev/tty: the program blocks when
-	 * the terminal is full. */
+	 * Details: a terminal gets the input as if somebody had typed it, and then Ctrl-D. A
+	 * terminal echoes the input to the output, a Ctrl-C in it is a signal, and the kernel drops
+	 * what is beyond the 4095th byte of a line, and perhaps parts of the echo, but not of the
+	 * input. A program in raw mode, such as an editor, gets later input unmodified. Without
+	 * input a program that reads from the terminal gets the end of file. If only std_in is a
+	 * terminal, nobody reads what the program writes to /dev/tty: the program blocks when the
+	 * terminal is full. */
 	const void *input;
 	size_t input_size;
 
-	/* Buffers for standard output and standard error. Each gets at most its size - 1 bytes, and
-	 * always a NUL, also if the call fails. More output ends the program. Size 0 means no
-	 * buffer. */
+	/* These buffers are for standard output and standard error. Each gets at most its size - 1
+	 * bytes, and always a NUL, also if the call fails. More output ends the program. Size 0
+	 * means no buffer. If std_err is ASPAWN_STREAM_STDOUT, out gets both. */
 	void *out, *err;
 	size_t out_size, err_size;
 	/* This function gets output of any length: standard output unless it has a buffer, and
-	 * standard error if std_err is ASPAWN_STREAM_PIPE and has no buffer. stream is 1 or 2,
-	 * count is from 1 to 4096, and bytes is valid during the call. A negative number that it
-	 * returns ends the program, and is what the run returns. It must not leave by longjmp(3) or
-	 * an exception. With NULL such output of a pipe is dropped.
+	 * standard error if std_err is ASPAWN_STREAM_PIPE and has no buffer. stream is 1 or 2. A
+	 * negative number that the function returns ends the program, and is what the run returns.
+	 * With NULL such output of a pipe is dropped.
 	 *
-	 * Details: outcome distinguishes the function's number from other errors. After it the
-	 * function is not called again. It runs on the calling thread, and may use malloc(3) and
-	 * stdio(3). Output of a terminal is standard error only if std_out is something else; it
-	 * has "\r\n" where the program wrote "\n". */
+	 * Details: count is from 1 to 4096, and bytes is valid during the call. outcome
+	 * distinguishes the function's number from other errors. After this number the function is
+	 * not called again. It must not leave by longjmp(3) or an exception. It runs on the calling
+	 * thread, and may use malloc(3) and stdio(3). Output of a terminal is standard error only
+	 * if std_out is something else; it has "\r\n" where the program wrote "\n". */
 	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
 	void *arg; /* the first argument of sink */
 
@@ -446,72 +447,76 @@ struct aspawn_io {
 
 	/* An enum aspawn_outcome. */
 	int outcome;
-	/* As wait(2) stores it, also if the program was not executed; -1 if there is none.
+	/* The status as wait(2) stores it; -1 means no status.
 	 *
-	 * Details: WCOREDUMP() tells if core was dumped; the kernel does not record why it was
-	 * not. */
+	 * Details: a program that was not executed has a status too. WCOREDUMP() tells if core was
+	 * dumped; the kernel does not record why it was not. */
 	int status;
 	size_t out_length, err_length; /* bytes in the buffers, without the NUL */
 	/* All bytes that the program wrote. */
 	uint64_t out_total __attribute__((aligned(8)));
 	uint64_t err_total __attribute__((aligned(8)));
-	/* Why the program was not executed, or which member is invalid. Otherwise the error is
+	/* Says why the program was not executed, or which member is invalid; otherwise the error is
 	 * 0. */
 	struct aspawn_failure failure;
 	struct psys_rusage usage; /* as aspawn_wait() stores it */
-	/* The most bytes that the cgroup of an ASPAWN_NEW_CGROUP had at a time; 0 if not known.
+	/* The most bytes that the cgroup of an ASPAWN_NEW_CGROUP ever had; 0 means not known.
 	 *
 	 * Details: page cache and memory of the kernel count. It is not known if there is no such
 	 * cgroup, or no memory.peak in it (Linux 5.19, memory controller). */
 	uint64_t memory_peak __attribute__((aligned(8)));
-	/* Output that was lost when the grace had passed: the sum of 1 for standard output and 2
-	 * for standard error. */
+	/* Says which output was lost when the grace had passed: the sum of 1 for standard output
+	 * and 2 for standard error. */
 	int cut;
 	int survivor; /* the number of a program that could not be ended (-EPERM), or 0 */
 };
 
 /*
  * Starts a command, feeds it, collects its output, ends it after a time limit, and waits for it.
- * The call blocks the calling thread, and makes no other. It leaves nothing to be released.
+ * The call blocks the calling thread, makes no other thread, and leaves nothing to release.
  *
- * The call lasts at most time_limit_ms and twice grace_ms, plus the time of the sink, and of the
- * kernel to end a killed process. If the program may not be killed, ten seconds are added.
+ * The call lasts at most time_limit_ms and twice grace_ms, plus the sink's time, and ten seconds if
+ * the program may not be killed.
  *
- * command  As for aspawn_start(). A stream that is ASPAWN_STREAM_DEFAULT becomes a pipe for input
- *          or a buffer, and standard output for the sink. Otherwise standard input is /dev/null,
- *          and the others are the caller's.
+ * command  As for aspawn_start(). ASPAWN_STREAM_DEFAULT is a pipe for input or a buffer, and for
+ *          standard output to the sink. Otherwise standard input is /dev/null, and the others are
+ *          the caller's.
  *
- * Details: the return closes the terminal, so that the terminal's foreground gets SIGHUP.
+ * Details: the kernel's time to end a killed process is added. The return closes the terminal, so
+ * that the terminal's foreground gets SIGHUP.
  *
  * Returns 0 if the program was executed and has ended, or the negative number of a sink that has
  * ended it.
  *   -ECANCELED  the program was never executed: io->failure says why
  *   -ETIMEDOUT, -ENOBUFS  the library ended the program after time_limit_ms, or because a buffer
  *               was full
- *   -EPERM      the program runs as another user, whom the caller may not signal, and has not ended
- *               ten seconds after SIGKILL: it runs on, as io->survivor. The caller has to reap it
- *               by wait(2), unless it is private
+ *   -EPERM      the program runs as another user, whom the caller may not signal, and runs on as
+ *               io->survivor
  *   -ECHILD, -ENOTEMPTY, -EOWNERDEAD  as for aspawn_wait()
- *   -EINVAL, -E2BIG  io is NULL; a member, the subject of io->failure, is invalid, or command sends
- *               its stream elsewhere
+ *   -EINVAL, -E2BIG  io is NULL; a member, the subject of io->failure, is invalid, or its stream
+ *               goes elsewhere
  *
  * Other errors are those of aspawn_start(), and in a sandbox of ppoll(2) and waitid(2).
  *
- * Details: with -ECHILD the output is complete. -ENOTEMPTY comes before -ETIMEDOUT and the like,
- * which io->outcome tells.
+ * Details: -EPERM is returned if the program has not ended ten seconds after SIGKILL. The caller
+ * has to reap the program by wait(2), unless it is private. With -ECHILD the output is complete.
+ * -ENOTEMPTY comes before -ETIMEDOUT and the like, which io->outcome tells.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io);
 
 /*
  * Formats *io and what its run has returned, as aspawn_failure_text() does, in at most 319 bytes:
- * exit 3, or timed out, killed by SIGTERM, or not started: search "unmae": ENOENT, or EMFILE. The
- * text is empty if io is NULL.
+ * exit 3, or timed out, killed by SIGTERM, or not started: search "unmae": ENOENT, or EMFILE.
+ *
+ * Details: the text is empty if io is NULL.
  */
 PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io);
 
 /*
- * Returns the name of an outcome, such as "timed_out" for ASPAWN_OUTCOME_TIMED_OUT, which does not
- * change in later versions. It is empty, never NULL, if the number is not an outcome.
+ * Returns the name of an outcome, such as "timed_out", which no later version changes.
+ *
+ * Details: the name of ASPAWN_OUTCOME_TIMED_OUT is "timed_out". It is empty, never NULL, if the
+ * number is not an outcome.
  */
 PSYS_API const char *aspawn_outcome_name(int outcome);
 
@@ -701,16 +706,16 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
 /*
  * Does, and returns, what aspawn_run() does after the start, with the pipes and the terminal of the
  * handle. Each output without a buffer goes to the sink. A caller that has closed a pipe, or keeps
- * it, stores -1 in the handle before. On return in_fd, out_fd, err_fd and pty_fd are closed and -1,
- * and there is no child any more; a failure kills the child first.
- *   -EPERM   the program runs as another user, whom the caller may not signal. The call does not
- *            wait for its end, and the handle is valid: aspawn_wait() reaps the child later
- *   -EINVAL  io is invalid; child is NULL or no child, or was waited for; there is input, or a
- *            buffer, without the pipe or terminal for it
+ * it, stores -1 in the handle before. On return pipes and terminal are closed, and the child is
+ * reaped; a failure kills the child first.
+ *   -EPERM   the program runs as another user, whom the caller may not signal. The handle is valid:
+ *            aspawn_wait() reaps the child later
+ *   -EINVAL  io is invalid; child is no child, or was waited for; input, or a buffer, has no pipe
+ *            or terminal
  *
  * Other errors are those of aspawn_run(), except those of the start.
  *
- * Details: -EINVAL and -E2BIG change nothing but the results.
+ * Details: closed descriptors become -1. -EINVAL and -E2BIG change only the results.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
