@@ -39,18 +39,16 @@ extern "C" {
 /*
  * The server of a queue is a process with the caller's memory and a small descriptor table of its
  * own. It starts the jobs, collects their output, ends them after their time limit, and reaps them.
- * The caller gets no SIGCHLD of a job, and finds none by wait(2). No job inherits a descriptor. A
+ * The caller gets no SIGCHLD of a job, and finds no job by wait(2). No job inherits a descriptor. A
  * start costs the same whatever memory and descriptors the caller has.
  *
  * SECURITY: server and jobs have the credentials, namespaces, filters, limits, directory, umask and
  * session of the thread that created the queue. Close the queue before the process restricts itself
- * (setuid, seccomp, landlock): otherwise it shares its memory with an unrestricted one.
+ * (setuid, seccomp, landlock): otherwise the process shares memory with the unrestricted server.
  *
  * Details: for a job with a [copy] action (aspawn_action(3)) the server waits until the image is
  * executed; for a tree its helper waits. The server copies the memory for ASPAWN_MEMORY_COPIED, or
- * if the image cannot perform the actions.
- *
- * While the server copies memory (aspawn_action(3)), no other job starts: prefer aspawn_start() for
+ * if the image cannot perform the actions. Meanwhile no other job starts: prefer aspawn_start() for
  * many such jobs.
  *
  * At the end of the caller's process, or within seconds after its exec, the server kills all jobs
@@ -61,17 +59,18 @@ extern "C" {
  * programs of a killed server have started lives on, except of a tree. A caller that is a subreaper
  * or PID 1 gets the killed programs, or the helper of a tree, in wait(-1).
  *
- * In a forked process each function except aspawn_queue_close() returns -ESTALE. Call that function
- * before the process drops privileges.
+ * In a forked process each function except aspawn_queue_close() returns -ESTALE.
  *
- * Details: there it releases the copies of memory and descriptors. If a signal handler has forked
- * during aspawn_queue_submit(), aspawn_queue_prepare(), aspawn_queue_wait() or
- * aspawn_queue_drain(), that call returns -ESTALE in the new process too.
+ * Details: there aspawn_queue_close() releases the copies of memory and descriptors. Call it before
+ * the process drops privileges. If a signal handler has forked during aspawn_queue_submit(),
+ * aspawn_queue_prepare(), aspawn_queue_wait() or aspawn_queue_drain(), that call returns -ESTALE in
+ * the new process too.
  *
  * All functions are thread-safe, and return -EINVAL if queue is NULL. aspawn_queue_submit(),
  * aspawn_queue_cancel(), aspawn_queue_cancel_all(), aspawn_queue_release(), aspawn_queue_count(),
- * and with timeout 0 aspawn_queue_wait() are async-signal-safe, unless a handler leaves them by
- * longjmp(3).
+ * and with timeout 0 aspawn_queue_wait() are async-signal-safe.
+ *
+ * Details: a handler must not leave them by longjmp(3).
  */
 struct aspawn_queue;
 struct aspawn_result;
@@ -81,15 +80,13 @@ struct aspawn_result;
 /* The flags of a queue are: */
 enum aspawn_queue_flags {
 	/* Make no server, as user-mode emulators need: jobs are children of the calling process,
-	 * with its current credentials, directory and descriptors. Only a thread that waits for
-	 * results starts and reaps them. The process must neither ignore SIGCHLD nor reap by
+	 * with its current credentials, directory and descriptors. Only threads that wait for
+	 * results start and reap jobs. The process must neither ignore SIGCHLD nor reap by
 	 * wait(-1).
 	 *
-	 * Details: that thread handles signals only while it sleeps. */
+	 * Details: such a thread handles signals only while it sleeps. */
 	ASPAWN_QUEUE_LOCAL = 1024,
-	/* Make a descriptor that is readable when there may be results.
-	 *
-	 * In C: aspawn_queue_fd() returns the descriptor. */
+	/* Make a descriptor that is readable when there may be results. */
 	ASPAWN_QUEUE_FD = 2048
 };
 
@@ -98,8 +95,8 @@ struct aspawn_queue_options {
 	/* sizeof(struct aspawn_queue_options) */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* a sum of enum aspawn_queue_flags */
-	/* The places for jobs, at most 32768; 0 means 256. A job has its place from the submission
-	 * until its result is released.
+	/* The places for jobs, at most 32768; 0 means 256. A job has a place from submission until
+	 * its result is released.
 	 *
 	 * Details: the number is rounded up to a power of two. */
 	uint32_t jobs;
@@ -124,7 +121,7 @@ struct aspawn_queue_options {
  * options  NULL means all defaults.
  *
  *   -EINVAL      a member of *options is invalid
- *   -EOPNOTSUPP  no server is possible, in user-mode emulators and if the thread's children go to
+ *   -EOPNOTSUPP  there can be no server in user-mode emulators, or if the thread's children go to
  *                another pid namespace: use ASPAWN_QUEUE_LOCAL
  *   -ENOMEM, -EMFILE, -ENFILE, -EAGAIN  there is no memory, descriptor or process
  *   -ENOENT, -EACCES, -ENXIO  /dev/null, the jobs' default, cannot be opened
@@ -153,7 +150,7 @@ struct aspawn_job {
 	/* sizeof(struct aspawn_job) */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags;  /* a sum of enum aspawn_job_flags */
-	uint64_t cookie; /* the caller's, for any use; the result has it too */
+	uint64_t cookie; /* the caller's, for any use; also in the result */
 
 	/* A job has no handle: pool, owners except ASPAWN_OWNER_TREE, and most flags have no
 	 * effect. Each stream is ASPAWN_STREAM_DEFAULT or _NULL; std_err may be
@@ -167,23 +164,23 @@ struct aspawn_job {
 	 *
 	 * The submission sends copies of the descriptors above 2 that actions use, at most 253,
 	 * which keep their numbers and are CLOEXEC; the caller may then close its own.
-	 * ASPAWN_DUP2(fd, fd) gives one to the program, or to an ASPAWN_CALL, whose uses are not
-	 * detected. What the argument of an ASPAWN_CALL points to must stay valid until the job has
-	 * ended.
+	 * ASPAWN_DUP2(fd, fd) gives a descriptor to the program, or to an ASPAWN_CALL.
 	 *
-	 * Details: a number that an earlier action has replaced or closed is not the caller's.
-	 * After an ASPAWN_CALL no use is detected, as the call may have opened the number. A local
-	 * queue sends nothing: actions use the table of the thread that starts the job. */
+	 * Details: the uses of an ASPAWN_CALL are not detected. What its argument points to must
+	 * stay valid until the job has ended. A number that an earlier action has replaced or
+	 * closed is not the caller's. After an ASPAWN_CALL no use is detected, as the call may have
+	 * opened the number. A local queue sends nothing: actions use the table of the thread that
+	 * starts the job. */
 	const struct aspawn_command *command;
-	char *const *argv; /* with prepared: instead of the prepared arguments, unless NULL */
-	/* The standard input, of which a file in memory gets a copy; NULL means /dev/null.
+	char *const *argv; /* replaces the prepared arguments, unless NULL */
+	/* The standard input; NULL means /dev/null.
 	 *
-	 * Details: if the file cannot be made, the job fails at ASPAWN_STEP_STREAMS with the
-	 * subject "input": -EFBIG beyond RLIMIT_FSIZE. */
+	 * Details: a file in memory has a copy. If the file cannot be made, the job fails at
+	 * ASPAWN_STEP_STREAMS with the subject "input": -EFBIG beyond RLIMIT_FSIZE. */
 	const void *input;
 	size_t input_size;
-	/* The bytes of standard output and standard error to keep, with a NUL; the rest is dropped.
-	 * 0 means /dev/null. */
+	/* So many bytes of standard output and standard error are kept, with a NUL; the rest is
+	 * dropped. 0 means /dev/null. */
 	size_t out_size, err_size;
 
 	/* As for aspawn_run(), from the job's start, for the job's process group or tree.
@@ -193,7 +190,7 @@ struct aspawn_job {
 	int64_t time_limit_ms __attribute__((aligned(8)));
 	int64_t grace_ms __attribute__((aligned(8)));
 
-	/* The number of aspawn_queue_prepare() instead of a command, or 0. */
+	/* A number of aspawn_queue_prepare() instead of a command, or 0. */
 	int64_t prepared __attribute__((aligned(8)));
 
 	/* At most key_limit jobs with this key run at a time, and later jobs pass those that wait;
@@ -212,18 +209,17 @@ enum { ASPAWN_MOST_PRIORITY = 7 };
 /*
  * Copies a job to a place of the queue, usually without a system call.
  *
- * failure  Gets the invalid member, such as "job.priority" or "std_in", or the index of the invalid
- *          action, otherwise error 0; may be NULL.
+ * failure  Gets the invalid member or action; may be NULL.
  *
  * Details: system calls wake a sleeping server, look once a second if somebody has stopped it, send
  * descriptors, and, on 32-bit architectures or without the kernel's vDSO, read the clock. The call
- * blocks only to make a new server for one that was killed. failure is set after -EINVAL, -E2BIG
- * and -EOPNOTSUPP.
+ * blocks only to make a new server for one that was killed. After -EINVAL, -E2BIG and -EOPNOTSUPP
+ * failure has the invalid member, such as "job.priority" or "std_in", or the index of the invalid
+ * action, otherwise error 0.
  *
- * Returns the job's ticket, greater than 0, which no other job or prepared command of the queue
- * ever has.
+ * Returns the job's ticket, greater than 0, which no other job of the queue ever has.
  *   -EINVAL  job is NULL; a member of job or of its command is invalid; an action makes a pipe
- *   -E2BIG   the job needs more than job_bytes or 253 descriptors; or as for aspawn_start()
+ *   -E2BIG   the job needs more than job_bytes or 253 descriptors
  *   -EOPNOTSUPP  as for aspawn_start()
  *   -EAGAIN  the queue is full: take and release results, and submit again
  *   -EBADF   an action uses a descriptor that is not open
@@ -232,12 +228,13 @@ enum { ASPAWN_MOST_PRIORITY = 7 };
  *
  * Other errors are those of sendmsg(2), and of aspawn_queue_create() for a new server.
  *
- * Details: exactly one of command and prepared must be set, and argv only with prepared. input may
- * be NULL only if input_size is 0. A stream with input, or with output to keep, must be
- * ASPAWN_STREAM_DEFAULT, and memory must not be ASPAWN_MEMORY_SUSPENDED. The subject of -E2BIG is
- * "job_bytes". -EAGAIN is also returned if the server has not yet received the descriptors of some
- * hundred jobs, or another thread is releasing a result. No failure says which descriptor is not
- * open. -ETOOMANYREFS means that the user has sent more descriptors than RLIMIT_NOFILE, by any
+ * Details: a ticket is never the number of a prepared command. Exactly one of command and prepared
+ * must be set, and argv only with prepared. input may be NULL only if input_size is 0. A stream
+ * with input, or with output to keep, must be ASPAWN_STREAM_DEFAULT, and memory must not be
+ * ASPAWN_MEMORY_SUSPENDED. The subject of -E2BIG is "job_bytes"; -E2BIG is returned too as by
+ * aspawn_start(). -EAGAIN is also returned if the server has not yet received the descriptors of
+ * some hundred jobs, or another thread is releasing a result. No failure says which descriptor is
+ * not open. -ETOOMANYREFS means that the user has sent more descriptors than RLIMIT_NOFILE, by any
  * socket, that nobody has received, and has neither CAP_SYS_RESOURCE nor CAP_SYS_ADMIN.
  */
 PSYS_API int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *job,
@@ -262,8 +259,8 @@ PSYS_API PSYS_MUST_CHECK int64_t aspawn_queue_prepare(struct aspawn_queue *queue
 PSYS_API int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t prepared);
 
 /*
- * Keeps a job from starting, or ends it as after its time limit, and does not wait. The result is
- * ASPAWN_OUTCOME_CANCELLED, unless the job ends by itself first.
+ * Keeps a job from starting, or ends the job as its time limit does, and does not wait. The outcome
+ * is ASPAWN_OUTCOME_CANCELLED, unless the job ends by itself first.
  *
  * Details: no more output is awaited of a job that ends by itself first. The result still has to
  * be taken.
@@ -280,9 +277,9 @@ PSYS_API int aspawn_queue_cancel_all(struct aspawn_queue *queue);
 
 /* --- results -------------------------------------------------------------------------- */
 
-/* A result is the queue's and read-only, and valid until aspawn_queue_release().
+/* A result is read-only, and valid until aspawn_queue_release().
  *
- * Details: a later version may add members at the end. */
+ * Details: the queue owns the result. A later version may add members at the end. */
 struct aspawn_result {
 	uint64_t cookie __attribute__((aligned(8))); /* the job's */
 	int64_t ticket __attribute__((aligned(8)));  /* the job's */
@@ -293,31 +290,32 @@ struct aspawn_result {
 	int outcome;
 	int pid;    /* the number of the process; 0 if there was none */
 	int status; /* as wait(2) stores it; -1 if there is none */
-	/* How many processes of a tree could not be ended. For another job it is 1 if the caller
-	 * may not signal the program, as after a set-user-ID exec: the program runs on as pid,
-	 * without a status.
+	/* How many processes of a tree could not be ended. For another job 1 means that the caller
+	 * may not signal the program, which runs on as pid.
 	 *
-	 * Details: the server reaps it; the caller reaps a child of a local queue. */
+	 * Details: this happens after a set-user-ID exec. The result then has no status. The server
+	 * reaps the program; the caller reaps a child of a local queue. */
 	int survivors;
 	/* The output that was kept, with a NUL, or NULL. The lengths are without the NUL; the
-	 * totals are what the program wrote. */
+	 * totals count what the program wrote. */
 	const char *out, *err;
 	size_t out_length, err_length;
 	uint64_t out_total __attribute__((aligned(8)));
 	uint64_t err_total __attribute__((aligned(8)));
-	/* Nanoseconds of CLOCK_MONOTONIC; 0 if the job did not get so far. executed_ns is the
-	 * moment before the exec.
+	/* Nanoseconds of CLOCK_MONOTONIC; 0 if the job did not get so far.
 	 *
-	 * Details: it is also 0 if the program began with memory of its own ([copy] actions,
-	 * ASPAWN_MEMORY_COPIED). */
+	 * Details: executed_ns is the moment before the exec. It is also 0 if the program began
+	 * with memory of its own ([copy] actions, ASPAWN_MEMORY_COPIED). */
 	int64_t submitted_ns __attribute__((aligned(8)));
 	int64_t started_ns __attribute__((aligned(8)));
 	int64_t executed_ns __attribute__((aligned(8)));
 	int64_t ended_ns __attribute__((aligned(8)));
 	struct aspawn_failure failure; /* why the program was not executed; otherwise error is 0 */
-	struct psys_rusage usage;      /* as aspawn_wait() stores it */
+	struct psys_rusage usage;      /* as for aspawn_run() */
 	uint64_t memory_peak __attribute__((aligned(8))); /* as for aspawn_run() */
-	/* As for aspawn_run(); 0 if the library has ended the program, and awaits no output. */
+	/* As for aspawn_run().
+	 *
+	 * Details: 0 if the library has ended the program, and awaits no output. */
 	int cut;
 };
 
@@ -335,7 +333,7 @@ PSYS_API int aspawn_queue_wait(struct aspawn_queue *queue, const struct aspawn_r
 			       int count, int64_t timeout_ms);
 
 /*
- * Gives results back, whose places and memory later jobs use.
+ * Gives results back, whose places later jobs use.
  *   -EINVAL  a pointer is no result that was taken
  */
 PSYS_API int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result **results,
@@ -346,11 +344,12 @@ PSYS_API size_t aspawn_result_text(char *to, size_t size, const struct aspawn_re
 
 /*
  * Returns a descriptor of the queue for poll(2) and epoll(7). It is readable when there may be
- * results, or, from Linux 5.3 on, the server was killed, until aspawn_queue_wait() with timeout 0
- * has returned less than asked for. It does not show that a job has stopped the server (SIGSTOP): a
- * thread that only polls calls aspawn_queue_count() each second, which continues the server.
+ * results, or the server was killed (Linux 5.3), until aspawn_queue_wait() with timeout 0 has
+ * returned less than asked for. A thread that only polls calls aspawn_queue_count() each second, in
+ * case that a job has stopped the server (SIGSTOP).
  *
- * Details: the functions that wait, submit and cancel do so too. Before Linux 5.3 wait with a
+ * Details: aspawn_queue_count() continues a stopped server, as the functions that wait, submit and
+ * cancel do. The descriptor does not show that the server is stopped. Before Linux 5.3 wait with a
  * timeout.
  *   -EBADF   the queue was created without ASPAWN_QUEUE_FD
  */
