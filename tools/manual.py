@@ -225,7 +225,7 @@ def constants(names, own):
 
 def types(names, own):
     texts = {of["name"]: of["text"] for of in INTERFACE["types"]}
-    for paragraph in [paragraph for name in names for paragraph in texts[name].split("\n")]:
+    for paragraph in [paragraph for name in names for paragraph in paragraphs(texts[name])]:
         argument = re.match(r"([a-z_]+): (.*)", paragraph)
         yield from [".TP", f".I {argument[1]}"] if argument else [".PP"]
         yield from prose(argument[2] if argument else paragraph, own)

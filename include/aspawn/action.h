@@ -401,7 +401,9 @@ PSYS_API void aspawn_action_setpgid(struct aspawn_action *action, int pgid);
 PSYS_API void aspawn_action_controlling_terminal(struct aspawn_action *action, int fd);
 #define ASPAWN_CONTROLLING_TERMINAL(fd) ASPAWN_MAKE(CONTROLLING_TERMINAL, controlling_terminal, fd)
 
-/* Makes the group the foreground group of its terminal fd, before the program runs: tcsetpgrp(3).
+/* Makes the group the foreground group of its terminal fd: tcsetpgrp(3).
+ *
+ * This happens before the program runs.
  * Errors: EBADF, ENOTTY. */
 PSYS_API void aspawn_action_foreground(struct aspawn_action *action, int fd);
 #define ASPAWN_FOREGROUND(fd) ASPAWN_MAKE(FOREGROUND, foreground, fd)
@@ -713,7 +715,9 @@ PSYS_API void aspawn_action_mount(struct aspawn_action *action, const char *sour
 #define ASPAWN_MOUNT(source, target, type, flags, options) \
 	ASPAWN_MAKE(MOUNT, mount, source, target, type, flags, options)
 
-/* Sets the host name, without ASPAWN_UNSHARE usually that of the whole machine: sethostname(2).
+/* Sets the host name: sethostname(2).
+ *
+ * Without ASPAWN_UNSHARE this is usually the name of the whole machine.
  * Errors: EPERM, EINVAL (longer than 64 bytes). */
 PSYS_API void aspawn_action_hostname(struct aspawn_action *action, const char *name);
 #define ASPAWN_HOSTNAME(name) ASPAWN_MAKE(HOSTNAME, hostname, name)
@@ -807,8 +811,9 @@ PSYS_API void aspawn_action_prctl(struct aspawn_action *action, int option, int6
 /*
  * Controls the device fd: ioctl(2). What the request stores is lost.
  *
- * In C: data points to size bytes. If size is 0, it is the argument itself, a number, which the
- * function takes as a pointer.
+ * In C: data points to size bytes; if size is 0, data is a number.
+ *
+ * Details in C: the function takes the number as a pointer.
  * Errors: those of the request; EBADF, ENOTTY.
  */
 PSYS_API void aspawn_action_ioctl(struct aspawn_action *action, int fd, unsigned request,
@@ -856,8 +861,8 @@ PSYS_API void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode
  *
  * Operation 1, with 0 for the rest, makes a session keyring without a name.
  *
- * In C: The operations are PSYS_KEYCTL_.... A name is a string: ASPAWN_SYSCALL(PSYS_NR_keyctl,
- * ...). Errors: ENOSYS, EACCES, ENOKEY, EDQUOT, EINVAL, EPERM.
+ * Details in C: The operations are PSYS_KEYCTL_.... A name is a string:
+ * ASPAWN_SYSCALL(PSYS_NR_keyctl, ...). Errors: ENOSYS, EACCES, ENOKEY, EDQUOT, EINVAL, EPERM.
  */
 PSYS_API void aspawn_action_keyctl(struct aspawn_action *action, int operation, int64_t arg2,
 				   int64_t arg3, int64_t arg4, int64_t arg5);

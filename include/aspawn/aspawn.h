@@ -37,10 +37,12 @@ struct Stack_t {
  *
  * write_end_fd  the CLOEXEC write end of the pipe; -1 with ASPAWN_WITH_NO_PIPE
  * old_sigset    the signal mask of the thread that called aspawn(): a struct psys_sigset, followed
- *               by zeros up to the size of a libc's sigset_t. fn must set it before an exec, by
- *               psys_rt_sigprocmask(PSYS_SIG_SETMASK, old_sigset, NULL, PSYS_SIGSET_SIZE).
- *               Otherwise the program runs with all signals blocked.
+ *               by zeros up to the size of a libc's sigset_t. fn must set it before an exec:
+ *               otherwise the program runs with all signals blocked.
  * user_data     the copy of the caller's data, aligned to 16 bytes
+ *
+ * Details: fn sets the mask by psys_rt_sigprocmask(PSYS_SIG_SETMASK, old_sigset, NULL,
+ * PSYS_SIGSET_SIZE).
  */
 typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *user_data,
 			 size_t user_data_len);
@@ -58,9 +60,9 @@ typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *us
  * Starts a child that runs fn(arg, write_end_fd, old_sigset, copy of user_data, user_data_len) on
  * cached_stack, and returns at once. Meanwhile the calling thread blocks all signals except SIGSYS.
  *
- * pid           Gets the child's number. The caller has to wait for the child, by waitpid(2).
- * cached_stack  It is {0} before its first use. The call maps or grows the stack, with a guard
- *               below. It may be used again when it is not busy.
+ * pid           Gets the child's number, for waitpid(2), which the caller has to call.
+ * cached_stack  The stack, which is {0} before its first use. The call maps or grows the stack,
+ *               with a guard below. A stack that is not busy may be used again.
  * reserved_stack_sz  The bytes of stack for fn, without user_data. 16384 is ample for
  *               psys_execvpe().
  * arg           What it points to must stay valid until the stack is not busy.
@@ -68,28 +70,29 @@ typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *us
  *
  * Returns the read end of a CLOEXEC pipe, which the caller closes. It is at its end when no copy of
  * the write end is left, normally after the child's exec or exit.
- *   -EINVAL     pid, cached_stack or fn is NULL; user_data is NULL and user_data_len is not 0;
- *               user_data lies in the stack; cached_stack is neither {0} nor a stack of this
- *               library
+ *   -EINVAL     pid, cached_stack or fn is NULL; user_data is NULL or lies in the stack;
+ *               cached_stack is neither {0} nor a stack of this library
  *   -EBUSY      a child still runs on cached_stack
- *   -ENOMEM, -EOVERFLOW  there is no memory for the stack (mmap(2)) or the child, or the sizes are
- *               more than an address can hold
+ *   -ENOMEM, -EOVERFLOW  there is no memory for the stack (mmap(2)) or the child
  *   -EMFILE, -ENFILE  there is no descriptor for the pipe or the pidfd
  *   -EAGAIN     RLIMIT_NPROC or the system's limits are reached (clone(2))
  *   -EPERM      a seccomp filter forbids every clone method
  *
  * Other errors are those of pipe2(2) and clone(2). After an error nothing has changed, but
  * cached_stack may have grown.
+ *
+ * Details: -EOVERFLOW means that the sizes are more than an address can hold.
  */
 PSYS_API int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_stack_sz,
 		    aspawn_fn fn, void *arg, void *user_data, size_t user_data_len);
 
 /* The flags of aspawn_with() are: */
 enum aspawn_with_flags {
-	/* No pipe is made: the call returns 0, which is no descriptor. */
+	/* The call makes no pipe, and returns 0, which is no descriptor. */
 	ASPAWN_WITH_NO_PIPE = 1,
-	/* The caller is suspended until the child's exec or exit, as by vfork(2). This is for
-	 * debuggers, which otherwise remove breakpoints from the caller too. */
+	/* The caller is suspended until the child's exec or exit, as by vfork(2), for debuggers.
+	 *
+	 * Details: debuggers otherwise remove breakpoints from the caller too. */
 	ASPAWN_WITH_SUSPENSION = 2
 };
 
@@ -99,7 +102,7 @@ enum aspawn_with_flags {
  * pidfd  Gets a CLOEXEC pidfd of the child, which the caller closes, or -1 before Linux 5.2; may be
  *        NULL.
  *
- *   -EINVAL  a flag is unknown, or an argument is invalid for aspawn()
+ *   -EINVAL  a flag is unknown
  *
  * Other errors are those of aspawn().
  */
@@ -109,8 +112,9 @@ PSYS_API int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t 
 
 /*
  * Returns 1 until the child's exec or exit has released the stack (CLONE_CHILD_CLEARTID of
- * clone(2)), then 0 until the next start there. The end of the pipe may come earlier or later. NULL
- * and an unused stack are not busy. The call cannot fail.
+ * clone(2)), then 0 until the next start there. The end of the pipe may come earlier or later.
+ *
+ * Details: NULL and an unused stack are not busy. The call cannot fail.
  */
 PSYS_API int aspawn_stack_busy(const struct Stack_t *stack);
 
