@@ -786,7 +786,7 @@ enum aspawn_expected {
 /*
  * Makes the system call PSYS_NR_...: syscalls(2). marks has ASPAWN_ARG_STRING(place),
  * ASPAWN_ARG_BYTES(place, size) or ASPAWN_ARG_FD(place) for each of the six arguments that is no
- * number; places are 0 to 5. expected is the result that is no failure, ASPAWN_EXPECTED_SUCCESS, or
+ * number. expected is the result that is no failure, ASPAWN_EXPECTED_SUCCESS, or
  * ASPAWN_EXPECTED_ANY: errors are ignored.
  *
  * Numbers are those of syscall/syscall.h, or SYS_... of the libc: they depend on the architecture.

@@ -310,8 +310,8 @@ struct aspawn_failure {
 	uint32_t reserved; /* 0 */
 	/* The path, name or number that failed, or the end of a long name; otherwise empty.
 	 *
-	 * Details: a repeated aspawn_wait_started(), or one after a wait, stores only the last 39
-	 * bytes. */
+	 * Details: the text ends with a NUL. A repeated aspawn_wait_started(), or one after a wait,
+	 * stores only the last 39 bytes. */
 	char subject[112];
 };
 
@@ -339,7 +339,9 @@ PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_f
 
 /*
  * Formats a status as aspawn_failure_text() does, in at most 63 bytes: "exit 3", "killed by SIGABRT
- * (core dumped)", "killed by signal 40"; -1 is "no status".
+ * (core dumped)"; -1 is "no status".
+ *
+ * Details: a signal without a name is "killed by signal 40".
  */
 PSYS_API size_t aspawn_status_text(char *to, size_t size, int status);
 
@@ -496,11 +498,12 @@ struct aspawn_io {
  *   -EINVAL, -E2BIG  io is NULL; a member, the subject of io->failure, is invalid, or its stream
  *               goes elsewhere
  *
- * Other errors are those of aspawn_start(), and in a sandbox of ppoll(2) and waitid(2).
+ * Other errors are those of aspawn_start().
  *
- * Details: -EPERM is returned if the program has not ended ten seconds after SIGKILL. The caller
- * has to reap the program by wait(2), unless it is private. With -ECHILD the output is complete.
- * -ENOTEMPTY comes before -ETIMEDOUT and the like, which io->outcome tells.
+ * Details: in a sandbox errors of ppoll(2) and waitid(2) are possible. -EPERM is returned if the
+ * program has not ended ten seconds after SIGKILL. The caller has to reap the program by wait(2),
+ * unless it is private. With -ECHILD the output is complete. -ENOTEMPTY comes before -ETIMEDOUT and
+ * the like, which io->outcome tells.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io);
 
@@ -523,8 +526,7 @@ PSYS_API const char *aspawn_outcome_name(int outcome);
 /* --- find: which file a command would execute ------------------------------------------ */
 
 /*
- * Stores the path of the file that the command would execute in to, and starts nothing. The path is
- * absolute, or relative to the caller's directory.
+ * Stores the path of the file that the command would execute in to, and starts nothing.
  *
  * action   Gets the index of the first action that may change the answer, or ASPAWN_STEP_NONE; may
  *          be NULL.
@@ -542,7 +544,8 @@ PSYS_API const char *aspawn_outcome_name(int outcome);
  * namespaces, or restrict the child; ASPAWN_FCHDIR, ASPAWN_WRITE, ASPAWN_CALL, ASPAWN_SYSCALL and
  * its short forms; and an ASPAWN_CHDIR that may fail. With ASPAWN_STEP_NONE the child finds the
  * same file, unless an action fails or a file changes meanwhile. *action is stored also if the
- * search fails; the path is empty then.
+ * search fails; the path is empty then. Otherwise the path is absolute, or relative to the caller's
+ * directory.
  *
  *   -ENOENT, -EACCES, -ELOOP, -ENAMETOOLONG  execve(2) would fail with this error
  *   -ERANGE  to is NULL, or size is less than 4096 (PATH_MAX)
@@ -720,10 +723,10 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
 /*
- * Sets the size of the terminal, in characters, also after the program's end.
+ * Sets the size of the terminal, in characters.
  *
- * Details: if the size changes, the foreground process group gets SIGWINCH (ioctl_tty(2),
- * TIOCSWINSZ).
+ * Details: the size may be set after the program's end, too. If the size changes, the foreground
+ * process group gets SIGWINCH (ioctl_tty(2), TIOCSWINSZ).
  *   -EINVAL  the child has no terminal; rows or columns is more than 65535
  *   -EBADF   pty_fd is closed, or -1
  */
@@ -936,9 +939,10 @@ PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
  * again.
  *
  * Returns 0 if no memory is left.
- *   -EBUSY   some memory is in use: wait for the children, and call again. A process that was
- *            forked while another thread was starting a child always gets this error
+ *   -EBUSY   some memory is in use: wait for the children, and call again
  *   -EINVAL  pool is NULL
+ *
+ * Details: a process that was forked while another thread was starting a child always gets -EBUSY.
  */
 PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 

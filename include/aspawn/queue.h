@@ -39,17 +39,16 @@ extern "C" {
 /*
  * The server of a queue is a process with the caller's memory and a small descriptor table of its
  * own. It starts the jobs, collects their output, ends them after their time limit, and reaps them.
- * The caller gets no SIGCHLD of a job, and finds no job by wait(2). No job inherits a descriptor. A
- * start costs the same whatever memory and descriptors the caller has.
+ * The caller gets no SIGCHLD of a job, and finds no job by wait(2). No job inherits a descriptor.
  *
  * SECURITY: server and jobs have the credentials, namespaces, filters, limits, directory, umask and
  * session of the thread that created the queue. Close the queue before the process restricts itself
  * (setuid, seccomp, landlock): otherwise the process shares memory with the unrestricted server.
  *
- * Details: for a job with a [copy] action (aspawn_action(3)) the server waits until the image is
- * executed; for a tree its helper waits. The server copies the memory for ASPAWN_MEMORY_COPIED, or
- * if the image cannot perform the actions. Meanwhile no other job starts: prefer aspawn_start() for
- * many such jobs.
+ * Details: a start costs the same whatever memory and descriptors the caller has. For a job with a
+ * [copy] action (aspawn_action(3)) the server waits until the image is executed; for a tree its
+ * helper waits. The server copies the memory for ASPAWN_MEMORY_COPIED, or if the image cannot
+ * perform the actions. Meanwhile no other job starts: prefer aspawn_start() for many such jobs.
  *
  * At the end of the caller's process, or within seconds after its exec, the server kills all jobs
  * and ends. If somebody kills the server, its programs are killed too, except set-user-ID programs.
@@ -130,11 +129,10 @@ PSYS_API PSYS_MUST_CHECK int aspawn_queue_create(struct aspawn_queue **queue,
 						 const struct aspawn_queue_options *options);
 
 /*
- * Kills all jobs with their process groups or trees, except set-user-ID programs, ends the server,
- * and gives back memory and descriptors, also results that were not released. No other thread may
- * use the queue any more.
+ * Kills all jobs with their process groups or trees, ends the server, and gives back all results,
+ * memory and descriptors. No other thread may use the queue any more.
  *
- * Details: the call returns -EINVAL if queue is NULL.
+ * Details: set-user-ID programs may survive. The call returns -EINVAL if queue is NULL.
  */
 PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
 
@@ -220,22 +218,21 @@ enum { ASPAWN_MOST_PRIORITY = 7 };
  * Returns the job's ticket, greater than 0, which no other job of the queue ever has.
  *   -EINVAL  job is NULL; a member of job or of its command is invalid; an action makes a pipe
  *   -E2BIG   the job needs more than job_bytes or 253 descriptors
- *   -EOPNOTSUPP  as for aspawn_start()
  *   -EAGAIN  the queue is full: take and release results, and submit again
  *   -EBADF   an action uses a descriptor that is not open
- *   -ENOTSOCK  the job uses descriptors, and the queue's creation could make no socketpair(2)
- *   -ETOOMANYREFS  the user's sockets hold too many descriptors: wait for results
  *
  * Other errors are those of sendmsg(2), and of aspawn_queue_create() for a new server.
  *
  * Details: a ticket is never the number of a prepared command. Exactly one of command and prepared
  * must be set, and argv only with prepared. input may be NULL only if input_size is 0. A stream
  * with input, or with output to keep, must be ASPAWN_STREAM_DEFAULT, and memory must not be
- * ASPAWN_MEMORY_SUSPENDED. The subject of -E2BIG is "job_bytes"; -E2BIG is returned too as by
- * aspawn_start(). -EAGAIN is also returned if the server has not yet received the descriptors of
- * some hundred jobs, or another thread is releasing a result. No failure says which descriptor is
- * not open. -ETOOMANYREFS means that the user has sent more descriptors than RLIMIT_NOFILE, by any
- * socket, that nobody has received, and has neither CAP_SYS_RESOURCE nor CAP_SYS_ADMIN.
+ * ASPAWN_MEMORY_SUSPENDED. The subject of -E2BIG is "job_bytes"; -E2BIG and -EOPNOTSUPP are
+ * returned too as by aspawn_start(). -EAGAIN is also returned if the server has not yet received
+ * the descriptors of some hundred jobs, or another thread is releasing a result. No failure says
+ * which descriptor is not open. -ENOTSOCK means that the job uses descriptors, and the queue's
+ * creation could make no socketpair(2). -ETOOMANYREFS means that the user has sent more descriptors
+ * than RLIMIT_NOFILE, by any socket, that nobody has received, and has neither CAP_SYS_RESOURCE nor
+ * CAP_SYS_ADMIN: wait for results.
  */
 PSYS_API int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *job,
 				     struct aspawn_failure *failure);

@@ -32,8 +32,8 @@ extern "C" {
 #endif
 
 /*
- * Returns the version of the loaded library, as ASPAWN_VERSION is the headers' version:
- * major * 10000 + minor * 100 + patch.
+ * Returns the loaded library's version in the form of ASPAWN_VERSION: major * 10000 + minor * 100 +
+ * patch.
  *
  * Details: the call cannot fail.
  */
