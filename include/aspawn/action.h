@@ -244,8 +244,8 @@ PSYS_ASSERT(aspawn_action_has_64_bytes, sizeof(struct aspawn_action) == 64);
  *
  * For standard streams aspawn_command.std_in, .std_out and .std_err are usually enough. */
 
-/* Makes to a copy of from: dup2(2). If both are equal, the action clears FD_CLOEXEC, so that the
- * program has the descriptor.
+/* Makes to a copy of from: dup2(2). If both are equal, the action clears FD_CLOEXEC: the program
+ * has the descriptor.
  * Errors: EBADF (from is not open, or to is RLIMIT_NOFILE or more). */
 PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to);
 #define ASPAWN_DUP2(from, to) ASPAWN_MAKE(DUP2, dup2, from, to)
@@ -315,8 +315,8 @@ PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
 #define ASPAWN_CLOSEFROM(first) ASPAWN_MAKE(CLOSEFROM, closefrom, first)
 
 /*
- * As ASPAWN_CLOSEFROM, and the child never has copies of these descriptors: it keeps no file busy
- * that another thread writes and executes (ETXTBSY).
+ * As ASPAWN_CLOSEFROM, and the child never has copies of these descriptors: the child keeps no file
+ * busy that another thread writes and executes (ETXTBSY).
  *
  * A child that holds a file open for writing makes the exec of the file fail. The cost does not
  * depend on the number of the caller's descriptors. The start waits until the child has copied
@@ -360,7 +360,7 @@ PSYS_API void aspawn_action_clearenv(struct aspawn_action *action);
 PSYS_API void aspawn_action_chdir(struct aspawn_action *action, const char *path);
 #define ASPAWN_CHDIR(path) ASPAWN_MAKE(CHDIR, chdir, path)
 
-/* Changes to the directory fd: fchdir(2). Errors: EBADF, ENOTDIR, EACCES. */
+/* Makes fd the working directory: fchdir(2). Errors: EBADF, ENOTDIR, EACCES. */
 PSYS_API void aspawn_action_fchdir(struct aspawn_action *action, int fd);
 #define ASPAWN_FCHDIR(fd) ASPAWN_MAKE(FCHDIR, fchdir, fd)
 
@@ -619,8 +619,8 @@ PSYS_API void aspawn_action_cap_drop(struct aspawn_action *action, int capabilit
 #define ASPAWN_CAP_DROP(capability) ASPAWN_MAKE(CAP_DROP, cap_drop, capability)
 
 /*
- * Adds a capability of the process to the inheritable and ambient sets,
- * so that the program keeps it.
+ * Adds a capability of the process to the inheritable and ambient sets: the program keeps the
+ * capability.
  *
  * This is PR_CAP_AMBIENT of prctl(2), Linux 4.3. For another user it comes after ASPAWN_USER(), and
  * PR_SET_KEEPCAPS before: a change of the user clears the ambient set.

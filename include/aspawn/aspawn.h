@@ -36,10 +36,10 @@ struct Stack_t {
  * blocked there, caught signals have the default action, and ignored signals stay ignored.
  *
  * write_end_fd  the CLOEXEC write end of the pipe; -1 with ASPAWN_WITH_NO_PIPE
- * old_sigset    the signal mask of the thread that called aspawn(): a struct psys_sigset, followed
- *               by zeros up to the size of a libc's sigset_t. fn must set it before an exec:
- *               otherwise the program runs with all signals blocked.
- * user_data     the copy of the caller's data, aligned to 16 bytes
+ * old_sigset    points to the calling thread's signal mask: a struct psys_sigset, followed by zeros
+ *               up to the size of a libc's sigset_t. fn must set it before an exec: otherwise the
+ *               program runs with all signals blocked.
+ * user_data     points to the copy of the caller's data, aligned to 16 bytes
  *
  * Details: fn sets the mask by psys_rt_sigprocmask(PSYS_SIG_SETMASK, old_sigset, NULL,
  * PSYS_SIGSET_SIZE).
@@ -61,8 +61,8 @@ typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *us
  * cached_stack, and returns at once. Meanwhile the calling thread blocks all signals except SIGSYS.
  *
  * pid           Gets the child's number, for waitpid(2), which the caller has to call.
- * cached_stack  The stack, which is {0} before its first use. The call maps or grows the stack,
- *               with a guard below. A stack that is not busy may be used again.
+ * cached_stack  The stack is {0} before its first use. The call maps or grows the stack, with a
+ *               guard below. A stack that is not busy may be used again.
  * reserved_stack_sz  The bytes of stack for fn, without user_data. 16384 is ample for
  *               psys_execvpe().
  * arg           What it points to must stay valid until the stack is not busy.

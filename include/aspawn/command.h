@@ -78,20 +78,21 @@ extern "C" {
 
 /* --- a command ---------------------------------------------------------------- */
 
-/* A standard stream is a descriptor, or one of these numbers: */
+/* The numbers of standard streams are: */
 enum aspawn_stream {
 	/* As ASPAWN_STREAM_INHERIT; a run and a job have other defaults. */
 	ASPAWN_STREAM_DEFAULT = 0,
 	ASPAWN_STREAM_NULL = -1, /* /dev/null */
-	/* a new pipe, whose other end is in_fd, out_fd or err_fd */
+	/* the stream is a new pipe to in_fd, out_fd or err_fd */
 	ASPAWN_STREAM_PIPE = -2,
 	/* For standard error alone: the stream is the same as standard output.
 	 *
 	 * Details: if an action opens a file as 1, add ASPAWN_DUP2(1, 2) after it. */
 	ASPAWN_STREAM_STDOUT = -3,
-	ASPAWN_STREAM_INHERIT = -4, /* the caller's stream of the same number */
-	/* A new pseudoterminal (pty(7)), one for all streams with this number, whose other end is
-	 * pty_fd. The child leads a new session with this controlling terminal, in the foreground.
+	ASPAWN_STREAM_INHERIT = -4, /* the stream is the caller's of the same number */
+	/* The stream is a new pseudoterminal (pty(7)), the same for all streams with this number.
+	 * The other end is pty_fd. The child leads a new session with this controlling terminal, in
+	 * the foreground.
 	 *
 	 * Details: so job control, Ctrl-C and password prompts work, and ASPAWN_SETSID() or
 	 * ASPAWN_SETPGID() fails with EPERM. The caller opens the terminal: the child needs no
@@ -100,22 +101,22 @@ enum aspawn_stream {
 	ASPAWN_STREAM_PTY = -5
 };
 
-/* A child has one of these owners. */
+/* The owners of a child are: */
 enum aspawn_owner {
-	/* An ordinary child of the caller's process: it raises SIGCHLD, and wait(2) finds it. */
+	/* The child is an ordinary child of the caller's process, and raises SIGCHLD. */
 	ASPAWN_OWNER_CALLER = 0,
-	/* A child of a helper (aspawn(7)), for programs with other child watchers: the child raises
-	 * no SIGCHLD, and only the library's waits find it, even if SIGCHLD is ignored.
+	/* The parent is a helper (aspawn(7)), for programs with other child watchers: the child
+	 * raises no SIGCHLD, and only the library's waits find it, even if SIGCHLD is ignored.
 	 * ASPAWN_MEMORY_SUSPENDED excludes this owner. */
 	ASPAWN_OWNER_PRIVATE = 1,
-	/* A private child, whose descendants all end with the tree, in spite of setsid(2), nohup(1)
-	 * and double forks. The tree ends at the program's end, at a time limit, when it is killed,
-	 * and with ASPAWN_COMMAND_DIES_WITH_CALLER at the caller's end. aspawn(7) says what
-	 * escapes. */
+	/* The child is private, and all descendants end with the tree, in spite of setsid(2),
+	 * nohup(1) and double forks. The tree ends at the program's end, at a time limit, when it
+	 * is killed, and with ASPAWN_COMMAND_DIES_WITH_CALLER at the caller's end. aspawn(7) says
+	 * what escapes. */
 	ASPAWN_OWNER_TREE = 2
 };
 
-/* A child has one of these kinds of memory until its exec. */
+/* The kinds of memory until the exec are: */
 enum aspawn_memory {
 	/* The child has the caller's memory, or the image's for a [copy] action (aspawn(7)).
 	 *
@@ -215,8 +216,8 @@ struct aspawn_command {
 	 * Details: a mapping costs some system calls. */
 	struct aspawn_pool *pool;
 
-	/* An enum aspawn_stream, or a descriptor of the caller above 2. The program also has the
-	 * caller's descriptors without FD_CLOEXEC, unless an action closes them.
+	/* Each is an enum aspawn_stream, or a descriptor of the caller above 2. The program also
+	 * has the caller's descriptors without FD_CLOEXEC, unless an action closes them.
 	 *
 	 * Details: the streams are made before the actions, which may replace them. 1 for std_out
 	 * and 2 for std_err are ASPAWN_STREAM_INHERIT. A descriptor stays open in the caller, with
@@ -281,7 +282,7 @@ enum aspawn_step {
 	 * Details: after a search the subject is the name. EACCES: the file, or a script's
 	 * interpreter, may not be executed. */
 	ASPAWN_STEP_EXEC = -5,
-	/* The file exists, but the interpreter that its ELF header or first line names does not.
+	/* The file exists, but not the interpreter that the ELF header or first line names.
 	 *
 	 * Details: a first line is the subject. */
 	ASPAWN_STEP_INTERPRETER = -6,
@@ -302,24 +303,24 @@ enum aspawn_step {
  *
  * Details: the structure has 128 bytes on every architecture, and no pointer. */
 struct aspawn_failure {
-	int step; /* The index of the action, from 0, or an enum aspawn_step. */
-	/* A negative error number, or 0 if nothing failed. -ECHILD means that a signal killed the
-	 * child. */
+	int step; /* Tells the index of the action, from 0, or the enum aspawn_step. */
+	/* Tells a negative error number, or is 0 if nothing failed. -ECHILD means that a signal
+	 * killed the child. */
 	int error;
-	uint32_t kind;     /* The action's enum aspawn_action_kind; 0 for the other steps. */
+	uint32_t kind;     /* Tells the action's enum aspawn_action_kind; 0 for the other steps. */
 	uint32_t reserved; /* 0 */
-	/* The path, name or number that failed, or the end of a long name; otherwise empty.
+	/* Tells the path, name or number that failed, or the end of a long name.
 	 *
-	 * Details: the text ends with a NUL. A repeated aspawn_wait_started(), or one after a wait,
-	 * stores only the last 39 bytes. */
+	 * Details: otherwise the text is empty. It ends with a NUL. A repeated
+	 * aspawn_wait_started(), or one after a wait, stores only the last 39 bytes. */
 	char subject[112];
 };
 
 PSYS_ASSERT(aspawn_failure_has_128_bytes, sizeof(struct aspawn_failure) == 128);
 
 /*
- * Returns the name of the action or step that failed, such as "chdir" or "exec", or "". No later
- * version changes a name.
+ * Returns the name of the failed action or step, such as "chdir" or "exec", or "". No later version
+ * changes a name.
  *
  * Details: a step has the name of its constant, in lower case. An ASPAWN_SYSCALL has the name of
  * the action for its call, such as "prctl", or "syscall". The name is empty, never NULL, if failure
@@ -347,7 +348,7 @@ PSYS_API size_t aspawn_status_text(char *to, size_t size, int status);
 
 /* --- run: from start to end in one call ---------------------------------------------- */
 
-/* A run, or a job, has one of these outcomes. */
+/* The outcomes of a run or a job are: */
 enum aspawn_outcome {
 	ASPAWN_OUTCOME_NONE = 0, /* the call itself failed */
 	/* The program ended by itself or by a signal of another process. */
@@ -378,10 +379,9 @@ enum aspawn_outcome {
 
 /* The flags of a run are: */
 enum aspawn_io_flags {
-	/* Send the signals that end the program to its whole process group, since killing a shell
-	 * does not kill its commands. When the program has ended after a signal, the rest of the
-	 * group gets SIGKILL. Such a program cannot read from the caller's terminal, nor gets its
-	 * Ctrl-C.
+	/* Signal the program's whole process group, since killing a shell does not kill the shell's
+	 * commands. When the program has ended after a signal, the rest of the group gets SIGKILL.
+	 * The program then cannot read from the caller's terminal, nor gets Ctrl-C there.
 	 *
 	 * Details: a program that ends by itself leaves its group running. The run makes the
 	 * program the leader of a group, unless the command has ASPAWN_SETSID() or
@@ -402,7 +402,7 @@ struct aspawn_io {
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* a sum of enum aspawn_io_flags */
 
-	/* The library writes these bytes to standard input, and then closes it. NULL means no
+	/* The library writes these bytes to standard input, and then closes the pipe. NULL means no
 	 * input.
 	 *
 	 * Details: what the program does not read is dropped, and no SIGPIPE reaches the caller.
@@ -433,11 +433,10 @@ struct aspawn_io {
 	 * thread, and may use malloc(3) and stdio(3). Output of a terminal is standard error only
 	 * if std_out is something else; it has "\r\n" where the program wrote "\n". */
 	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
-	void *arg; /* the first argument of sink */
+	void *arg; /* the sink gets this as its first argument */
 
-	/* The time from the call to the command's stop_signal, which goes to the program, with
-	 * ASPAWN_IO_KILL_GROUP to its group, and with ASPAWN_OWNER_TREE to all of the tree. 0 means
-	 * no limit.
+	/* The time from the call to the command's stop_signal, for the program, its group
+	 * (ASPAWN_IO_KILL_GROUP) or the whole tree (ASPAWN_OWNER_TREE). 0 means no limit.
 	 *
 	 * Details: the signal also follows a full buffer and a negative number of the sink. What
 	 * else the program has started runs on. */
@@ -449,33 +448,34 @@ struct aspawn_io {
 
 	/* An enum aspawn_outcome. */
 	int outcome;
-	/* The status as wait(2) stores it; -1 means no status.
+	/* Tells the status as wait(2) stores it; -1 means no status.
 	 *
 	 * Details: a program that was not executed has a status too. WCOREDUMP() tells if core was
 	 * dumped; the kernel does not record why it was not. */
 	int status;
-	size_t out_length, err_length; /* bytes in the buffers, without the NUL */
+	size_t out_length, err_length; /* tell the bytes in the buffers, without the NUL */
 	/* All bytes that the program wrote. */
 	uint64_t out_total __attribute__((aligned(8)));
 	uint64_t err_total __attribute__((aligned(8)));
-	/* Says why the program was not executed, or which member is invalid; otherwise the error is
-	 * 0. */
+	/* Tells why the program was not executed, or which member is invalid; otherwise the error
+	 * is 0. */
 	struct aspawn_failure failure;
 	struct psys_rusage usage; /* as aspawn_wait() stores it */
-	/* The most bytes that the cgroup of an ASPAWN_NEW_CGROUP ever had; 0 means not known.
+	/* Tells the most bytes that the cgroup of an ASPAWN_NEW_CGROUP ever had; 0 means not known.
 	 *
 	 * Details: page cache and memory of the kernel count. It is not known if there is no such
 	 * cgroup, or no memory.peak in it (Linux 5.19, memory controller). */
 	uint64_t memory_peak __attribute__((aligned(8)));
-	/* Says which output was lost when the grace had passed: the sum of 1 for standard output
+	/* Tells which output was lost when the grace had passed: the sum of 1 for standard output
 	 * and 2 for standard error. */
 	int cut;
-	int survivor; /* the number of a program that could not be ended (-EPERM), or 0 */
+	int survivor; /* tells the number of a program that could not be ended (-EPERM), or is 0 */
 };
 
 /*
- * Starts a command, feeds it, collects its output, ends it after a time limit, and waits for it.
- * The call blocks the calling thread, makes no other thread, and leaves nothing to release.
+ * Starts and feeds a command, collects the output, ends the command after a time limit, and waits
+ * for the end. The call blocks the calling thread, makes no other thread, and leaves nothing to
+ * release.
  *
  * The call lasts at most time_limit_ms and twice grace_ms, plus the sink's time, and ten seconds if
  * the program may not be killed.
@@ -487,8 +487,7 @@ struct aspawn_io {
  * Details: the kernel's time to end a killed process is added. The return closes the terminal, so
  * that the terminal's foreground gets SIGHUP.
  *
- * Returns 0 if the program was executed and has ended, or the negative number of a sink that has
- * ended it.
+ * Returns 0 if the program was executed and has ended, or the negative number of a sink.
  *   -ECANCELED  the program was never executed: io->failure says why
  *   -ETIMEDOUT, -ENOBUFS  the library ended the program after time_limit_ms, or because a buffer
  *               was full
@@ -562,8 +561,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
  * All descriptors are CLOEXEC; -1 means no descriptor.
  *
  * Call aspawn_wait(), aspawn_communicate() or aspawn_release() for every child, also if its program
- * was never executed: otherwise a zombie is left, or memory. Before the call, which closes ended_fd
- * and started_fd, remove both from epoll(7), which reports a descriptor until the last copy,
+ * was never executed: otherwise a zombie is left, or memory. The call closes ended_fd and
+ * started_fd. Remove both from epoll(7) before: epoll reports a descriptor until the last copy,
  * perhaps a child's, is closed. To never wait, start a private child with a pool, and call
  * aspawn_release().
  *
@@ -616,8 +615,8 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * child    Gets the handle; may be uninitialized.
  *
  *   -EINVAL     an argument, a member or an action is invalid
- *   -E2BIG      there are unknown members that are not 0
- *   -ENOMEM, -EOVERFLOW  there is no memory for the child or its stack (mmap(2))
+ *   -E2BIG      an unknown member is not 0
+ *   -ENOMEM, -EOVERFLOW  there is no memory for the child or the stack (mmap(2))
  *   -EMFILE, -ENFILE  there is no descriptor for the pidfd, a pipe or a terminal
  *   -EAGAIN     RLIMIT_NPROC or the system's limits are reached (clone(2))
  *   -EOPNOTSUPP  no process can share the memory (user-mode emulators), which a private child or a
@@ -708,15 +707,15 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
 
 /*
  * Does, and returns, what aspawn_run() does after the start, with the pipes and the terminal of the
- * handle. Each output without a buffer goes to the sink. A caller that has closed a pipe, or keeps
- * it, stores -1 in the handle before. On return pipes and terminal are closed, and the child is
+ * handle. Each output without a buffer goes to the sink. Before the call store -1 in the handle for
+ * each pipe that is closed or kept. On return pipes and terminal are closed, and the child is
  * reaped; a failure kills the child first.
  *   -EPERM   the program runs as another user, whom the caller may not signal. The handle is valid:
  *            aspawn_wait() reaps the child later
  *   -EINVAL  io is invalid; child is no child, or was waited for; input, or a buffer, has no pipe
  *            or terminal
  *
- * Other errors are those of aspawn_run(), except those of the start.
+ * Other errors are those of aspawn_run(), except errors of the start.
  *
  * Details: closed descriptors become -1. -EINVAL and -E2BIG change only the results.
  */
@@ -776,8 +775,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_pid(struct aspawn_child *child);
 PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
 
 /*
- * Sends the signal to the child alone, by its pidfd (pidfd_send_signal(2), Linux 5.1), never to
- * another process with its number. Until the exec all signals except SIGKILL and SIGSTOP stay
+ * Sends the signal to the child alone, by a pidfd (pidfd_send_signal(2), Linux 5.1), never to
+ * another process with the same number. Until the exec all signals except SIGKILL and SIGSTOP stay
  * pending.
  *
  * Details: without a pidfd the call uses kill(2), after waitid(2) has shown that the child is not
@@ -797,7 +796,7 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
  * (daemons, jobs of an interactive shell) and processes of another user do not get the signal.
  *
  * To end a command with its processes, send SIGTERM, wait for ended_fd or a grace period, and send
- * SIGKILL. Call aspawn_wait() last: after it the number may be another process group's.
+ * SIGKILL. Call aspawn_wait() last: later the number may be another process group's.
  *
  * Details: a private child is reaped at its end. Its process group is then reached from Linux 6.9
  * on, if a kill function (signal 0 will do) or aspawn_pidfd() was called before. If SIGCHLD is
@@ -818,7 +817,7 @@ PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
  * process that /proc hides (hidepid). For a tree in a control group the call may wait, or fail with
  * -EAGAIN, as aspawn_pid() does.
  *
- * grace_ms       With 0 the grace is one second, with ASPAWN_GRACE_NONE none.
+ * grace_ms       0 means one second, and ASPAWN_GRACE_NONE no grace.
  *   -EINVAL      child is no tree; grace_ms is less than ASPAWN_GRACE_NONE
  *   -ESRCH       the tree has ended, or cannot be reached after aspawn_release()
  *   -EOWNERDEAD  somebody has killed the helper: use the other kill functions
@@ -914,9 +913,9 @@ PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);
 /* --- pool: many children ------------------------------------------------------------------ */
 
 /*
- * A pool keeps the memory on which children run until their exec, so that a later start maps
- * nothing. Zero it before its first use, and do not move or free it before aspawn_pool_release()
- * has returned 0. Any number of threads and signal handlers may share it, without a lock; one pool
+ * A pool keeps the memory on which children run until their exec: later starts map nothing. Zero a
+ * pool before the first use, and do not move or free the pool before aspawn_pool_release() has
+ * returned 0. Any number of threads and signal handlers may share a pool, without a lock; one pool
  * for the whole program is usual. A forked process can use its copy of a pool.
  *
  * A pool keeps about 64 stacks, of at most 1 MiB. A larger stack, for long arguments, is unmapped
@@ -924,8 +923,8 @@ PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);
  *
  * Details: the structure always has 64 bytes.
  *
- *	static struct aspawn_pool pool;
- *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
+ *  *	static struct aspawn_pool pool;
+ *  *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
  */
 struct aspawn_pool {
 	unsigned char own[64] __attribute__((aligned(8))); /* internal */

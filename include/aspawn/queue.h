@@ -38,8 +38,9 @@ extern "C" {
 
 /*
  * The server of a queue is a process with the caller's memory and a small descriptor table of its
- * own. It starts the jobs, collects their output, ends them after their time limit, and reaps them.
- * The caller gets no SIGCHLD of a job, and finds no job by wait(2). No job inherits a descriptor.
+ * own. The server starts and reaps the jobs, collects their output, and ends jobs after their time
+ * limit. The caller gets no SIGCHLD of a job, and finds no job by wait(2). No job inherits a
+ * descriptor.
  *
  * SECURITY: server and jobs have the credentials, namespaces, filters, limits, directory, umask and
  * session of the thread that created the queue. Close the queue before the process restricts itself
@@ -85,7 +86,7 @@ enum aspawn_queue_flags {
 	 *
 	 * Details: such a thread handles signals only while it sleeps. */
 	ASPAWN_QUEUE_LOCAL = 1024,
-	/* Make a descriptor that is readable when there may be results. */
+	/* Make a descriptor, which is readable when results may be ready. */
 	ASPAWN_QUEUE_FD = 2048
 };
 
@@ -148,7 +149,7 @@ struct aspawn_job {
 	/* sizeof(struct aspawn_job) */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags;  /* a sum of enum aspawn_job_flags */
-	uint64_t cookie; /* the caller's, for any use; also in the result */
+	uint64_t cookie; /* the caller's, for any use; the result has it too */
 
 	/* A job has no handle: pool, owners except ASPAWN_OWNER_TREE, and most flags have no
 	 * effect. Each stream is ASPAWN_STREAM_DEFAULT or _NULL; std_err may be
@@ -188,15 +189,15 @@ struct aspawn_job {
 	int64_t time_limit_ms __attribute__((aligned(8)));
 	int64_t grace_ms __attribute__((aligned(8)));
 
-	/* A number of aspawn_queue_prepare() instead of a command, or 0. */
+	/* Takes a number of aspawn_queue_prepare() instead of a command, or is 0. */
 	int64_t prepared __attribute__((aligned(8)));
 
-	/* At most key_limit jobs with this key run at a time, and later jobs pass those that wait;
-	 * 0 means no limit. */
+	/* At most key_limit jobs with this key run at a time, and later jobs pass waiting jobs; 0
+	 * means no limit. */
 	uint32_t key, key_limit;
 
-	/* From 0 to ASPAWN_MOST_PRIORITY. The job with the highest number starts first, of the same
-	 * number the oldest. */
+	/* The number is from 0 to ASPAWN_MOST_PRIORITY. The job with the highest number starts
+	 * first, of the same number the oldest. */
 	int priority;
 	int reserved; /* 0 */
 };
@@ -280,26 +281,26 @@ PSYS_API int aspawn_queue_cancel_all(struct aspawn_queue *queue);
 struct aspawn_result {
 	uint64_t cookie __attribute__((aligned(8))); /* the job's */
 	int64_t ticket __attribute__((aligned(8)));  /* the job's */
-	/* An enum aspawn_outcome, never ASPAWN_OUTCOME_NONE or _FULL.
+	/* Tells an enum aspawn_outcome, never ASPAWN_OUTCOME_NONE or _FULL.
 	 *
 	 * Details: ASPAWN_OUTCOME_LOST is also that of a tree whose helper somebody has killed: its
 	 * program is killed, and what the program has started lives on. */
 	int outcome;
-	int pid;    /* the number of the process; 0 if there was none */
-	int status; /* as wait(2) stores it; -1 if there is none */
+	int pid;    /* tells the number of the process; 0 means no process */
+	int status; /* as for aspawn_run() */
 	/* How many processes of a tree could not be ended. For another job 1 means that the caller
 	 * may not signal the program, which runs on as pid.
 	 *
 	 * Details: this happens after a set-user-ID exec. The result then has no status. The server
 	 * reaps the program; the caller reaps a child of a local queue. */
 	int survivors;
-	/* The output that was kept, with a NUL, or NULL. The lengths are without the NUL; the
-	 * totals count what the program wrote. */
+	/* These have the output that was kept, with a NUL, or are NULL. The lengths are without the
+	 * NUL; the totals count what the program wrote. */
 	const char *out, *err;
 	size_t out_length, err_length;
 	uint64_t out_total __attribute__((aligned(8)));
 	uint64_t err_total __attribute__((aligned(8)));
-	/* Nanoseconds of CLOCK_MONOTONIC; 0 if the job did not get so far.
+	/* The times are nanoseconds of CLOCK_MONOTONIC; 0 if the job did not get so far.
 	 *
 	 * Details: executed_ns is the moment before the exec. It is also 0 if the program began
 	 * with memory of its own ([copy] actions, ASPAWN_MEMORY_COPIED). */
@@ -340,10 +341,10 @@ PSYS_API int aspawn_queue_release(struct aspawn_queue *queue, const struct aspaw
 PSYS_API size_t aspawn_result_text(char *to, size_t size, const struct aspawn_result *result);
 
 /*
- * Returns a descriptor of the queue for poll(2) and epoll(7). It is readable when there may be
- * results, or the server was killed (Linux 5.3), until aspawn_queue_wait() with timeout 0 has
- * returned less than asked for. A thread that only polls calls aspawn_queue_count() each second, in
- * case that a job has stopped the server (SIGSTOP).
+ * Returns a descriptor of the queue for poll(2) and epoll(7). The descriptor is readable when
+ * results may be ready, or the server was killed (Linux 5.3), until aspawn_queue_wait() with
+ * timeout 0 has returned less than asked for. A thread that only polls calls aspawn_queue_count()
+ * each second, in case a job has stopped the server (SIGSTOP).
  *
  * Details: aspawn_queue_count() continues a stopped server, as the functions that wait, submit and
  * cancel do. The descriptor does not show that the server is stopped. Before Linux 5.3 wait with a
@@ -360,14 +361,15 @@ PSYS_API int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms);
 
 /* aspawn_queue_count() returns one of these numbers: */
 enum aspawn_count {
-	ASPAWN_COUNT_WAITING = 1, /* jobs that were not started */
-	ASPAWN_COUNT_RUNNING = 2, /* jobs that run */
-	ASPAWN_COUNT_ENDED = 3,   /* ended jobs whose results were not taken */
-	ASPAWN_COUNT_SERVERS = 4  /* servers that were made: more than 1 if one was killed */
+	ASPAWN_COUNT_WAITING = 1, /* tells how many jobs were not started */
+	ASPAWN_COUNT_RUNNING = 2, /* tells how many jobs run */
+	ASPAWN_COUNT_ENDED = 3,   /* tells how many results were not taken */
+	/* Tells how many servers were made: more than 1 if one was killed. */
+	ASPAWN_COUNT_SERVERS = 4
 };
 
 /*
- * Counts jobs or servers.
+ * Returns a number of jobs or servers.
  *
  * Details: the number is exact, but not of the same moment as another one.
  *   -EINVAL  what is unknown
