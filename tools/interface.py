@@ -140,9 +140,9 @@ def paragraphs(comment):
             found.append((parameter[1], line[parameter.end():]))
             indented = 3
         elif element:
-            key = f"{element[1]}: " if element[1] else ""
+            key = f"{element[1]}: " if element[1] else "- " if line.startswith("-") else ""
             found.append(("", key + line[element.end():]))
-            indented = 2 if line.startswith("-") else 3
+            indented = 2 if key == "- " else 3
         else:
             found.append(("", line))
             indented = None
