@@ -380,8 +380,9 @@ enum aspawn_outcome {
 /* The flags of a run are: */
 enum aspawn_io_flags {
 	/* Signal the program's whole process group, since killing a shell does not kill the shell's
-	 * commands. When the program has ended after a signal, the rest of the group gets SIGKILL.
-	 * The program then cannot read from the caller's terminal, nor gets Ctrl-C there.
+	 * commands. A program in its own group cannot read from the caller's terminal, nor gets
+	 * Ctrl-C there. When the program has ended after a signal, the rest of the group gets
+	 * SIGKILL.
 	 *
 	 * Details: a program that ends by itself leaves its group running. The run makes the
 	 * program the leader of a group, unless the command has ASPAWN_SETSID() or
