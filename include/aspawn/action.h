@@ -2,43 +2,43 @@
 /*
  * Actions: what a new process does before its exec.
  *
- *	const struct aspawn_action actions[] = {
- *		ASPAWN_OPEN(1, "check.log", PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
- *		ASPAWN_CHDIR("/srv/checks"),
- *		ASPAWN_DUP2(1, 2),
- *		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 11),
- *	};
+ *  *	const struct aspawn_action actions[] = {
+ *  *		ASPAWN_OPEN(1, "check.log", PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
+ *  *		ASPAWN_CHDIR("/srv/checks"),
+ *  *		ASPAWN_DUP2(1, 2),
+ *  *		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 11),
+ *  *	};
  *
- * A command (aspawn/command.h) performs its actions in the order of the array, in the
- * child. The first one that fails ends the child; the failure gives its index.
+ * A command (aspawn/command.h) performs its actions in the order of the array, in the child. The
+ * first failure ends the child, and gives the action's index.
  *
  * Each action can be made in two ways, with the same arguments in the same order:
  *
  *   ASPAWN_CHDIR("/srv")                        for tables: an initializer
  *   aspawn_action_chdir(&actions[n++], "/srv")  for code, and for other languages
  *
- * In C the macro is a braced initializer: to assign it, write a cast in front of it,
- * actions[n++] = (struct aspawn_action)ASPAWN_CHDIR("/srv"). It is constant if its
- * arguments are, so a table can be static const. In C++ it is an expression.
+ * In C the macro is a braced initializer: to assign the macro, write a cast in front, actions[n++]
+ * = (struct aspawn_action)ASPAWN_CHDIR("/srv"). The macro is constant if the arguments are: a table
+ * can be static const. In C++ it is an expression.
  *
- * Neither way checks or copies anything, and no function here can fail: aspawn_start()
- * checks all actions, and copies them with the strings and arrays that they point to.
- * Until then these must stay valid. All functions here are async-signal-safe and
- * thread-safe, and overwrite all of *action, which may be uninitialized.
+ * Neither way checks or copies anything, and no function here can fail: aspawn_start() checks and
+ * copies all actions, with their strings and arrays, which must stay valid until then. All
+ * functions here are async-signal-safe and thread-safe, and overwrite all of *action, which may be
+ * uninitialized.
  *
- * A descriptor that an action uses is the caller's descriptor of this number, unless an earlier
- * action has replaced it. aspawn_start() fails with -EINVAL, and its failure has the index of the
- * action, if a descriptor is negative, a signal is invalid, or a pointer is NULL where NULL is not
- * allowed. An array of no elements may be NULL. "Errors" lists what the action itself can fail
- * with, in aspawn_failure.error; "none" ignores sandboxes (seccomp, security modules). The named
- * manual page has the details. The first paragraph of each comment is the action's entry in
- * aspawn_action(3), too.
+ * An action uses the caller's descriptor of the number, unless an earlier action has replaced the
+ * descriptor. aspawn_start() fails with -EINVAL, and its failure has the index of the action, if a
+ * descriptor is negative, a signal is invalid, or a pointer is NULL where NULL is not allowed. An
+ * array of no elements may be NULL. "Errors" lists what the action itself can fail with, in
+ * aspawn_failure.error; "none" ignores sandboxes (seccomp, security modules). The named manual page
+ * has the details. The first paragraph of each comment is the action's entry in aspawn_action(3),
+ * too.
  *
  * The standard streams, and the group of ASPAWN_IO_KILL_GROUP, are made before the first action.
  * Put actions that drop privileges last: later actions have the rights of the new user only. A
- * usual order: RESET_SIGNALS, SETSID or SETPGID, OPEN, RLIMIT, USER, CHDIR, PDEATHSIG,
- * NO_NEW_PRIVS, CLOSEFROM(3) or ONLY_BELOW(3). CHDIR after USER checks the new user's access to
- * the directory; before USER, the caller's.
+ * usual order is RESET_SIGNALS, SETSID or SETPGID, OPEN, RLIMIT, USER, CHDIR, PDEATHSIG,
+ * NO_NEW_PRIVS, CLOSEFROM(3) or ONLY_BELOW(3). CHDIR after USER checks the new user's access to the
+ * directory; before USER, the caller's.
  *
  * [copy] marks actions that would change state of the caller's memory (oom_score_adj, dumpable), or
  * run with new credentials on memory that the caller can write. A child with such an action first
@@ -61,7 +61,7 @@ extern "C" {
 #endif
 
 /* The numbers are part of the ABI: they never change, and new ones are added at the end. 0 is
- * invalid, so that an element which was never filled is rejected. */
+ * invalid: an element that was never filled is rejected. */
 enum aspawn_action_kind {
 	ASPAWN_ACTION_DUP2 = 1,
 	ASPAWN_ACTION_OPENAT = 2,
@@ -130,11 +130,12 @@ enum aspawn_action_kind {
 	ASPAWN_ACTION_NEW_CGROUP = 54
 };
 
-/* A function for ASPAWN_CALL. Returns 0, or a negative error number if the action fails. */
+/* This is a function for ASPAWN_CALL. It returns 0, or a negative error number if the action fails.
+ * */
 typedef int (*aspawn_call)(void *arg);
 
 /*
- * Always 64 bytes, on every architecture. Owns nothing and may be copied. Bindings of other
+ * An action has 64 bytes on every architecture, owns nothing, and may be copied. Bindings of other
  * languages treat it as opaque bytes and use the functions. Each member of the union belongs to the
  * kind of the same name and holds the arguments of its macro and function, in their order; unused
  * bytes are zero.
@@ -253,9 +254,9 @@ PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to)
 /*
  * Opens path as descriptor fd of the program: open(2).
  *
- * A path that blocks (a FIFO) blocks the child alone. mode is for PSYS_O_CREAT, otherwise 0. Of
- * /proc/self/mem, maps and other files that show memory the program gets those of the caller,
- * unless memory is copied.
+ * A path that blocks (a FIFO) blocks the child alone. mode is for PSYS_O_CREAT, otherwise 0. The
+ * program gets the caller's /proc/self/mem, maps and other files of memory, unless memory is
+ * copied.
  *
  * Details in C: PSYS_O_... are the same numbers as the libc's O_....
  * Errors: EBADF (fd is RLIMIT_NOFILE or more), ENOENT, EACCES, EISDIR, ELOOP, EMFILE and others of
@@ -319,8 +320,8 @@ PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
  * busy that another thread writes and executes (ETXTBSY).
  *
  * A child that holds a file open for writing makes the exec of the file fail. The cost does not
- * depend on the number of the caller's descriptors. The start waits until the child has copied
- * those below the highest that earlier actions use (close_range(2), Linux 5.9): microseconds, or
+ * depend on the number of the caller's descriptors. The start waits until the child has copied the
+ * descriptors below the highest of earlier actions (close_range(2), Linux 5.9): microseconds, or
  * milliseconds if no processor is idle. Prefer low numbers.
  *
  * A use by a function that runs in the child, or by a symbolic link into /proc/self/fd, is not
@@ -367,7 +368,7 @@ PSYS_API void aspawn_action_fchdir(struct aspawn_action *action, int fd);
 /*
  * Sets the file mode creation mask: umask(2).
  *
- * It holds for files that later actions create, too.
+ * The mask holds for files of later actions, too.
  * Errors: none.
  */
 PSYS_API void aspawn_action_umask(struct aspawn_action *action, unsigned mask);
@@ -523,10 +524,10 @@ PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned p
  * Joins the control group whose directory is open as fd: cgroups(7). [copy], unless the child
  * begins in the group: aspawn(7).
  *
- * The child begins in a group of version 2 (CLONE_INTO_CGROUP, Linux 5.7). The parent is suspended
- * until the exec, a helper in the caller's place, so that a frozen group stops neither the caller
- * nor a queue, and the OOM killer of the group spares the caller. A full pids.max fails the clone,
- * with EAGAIN.
+ * The child begins in a group of version 2 (CLONE_INTO_CGROUP, Linux 5.7). The parent, a helper in
+ * the caller's place, is suspended until the exec: a frozen group stops neither the caller nor a
+ * queue, and the OOM killer of the group spares the caller. A full pids.max fails the clone, with
+ * EAGAIN.
  * Errors: EBADF, ENOENT and ENOTDIR (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
  */
 PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
@@ -547,11 +548,11 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
  * outcome is ASPAWN_OUTCOME_OUT_OF_MEMORY. Where there may be no groups, start again without the
  * action if the failure has its kind.
  *
- * The tree's helper makes the group, "aspawn-PID-N" with its number, before it clones the child;
- * the caller does not wait for that. A wait for the tree returns when the group is removed. It
- * stays if something is in it: survivors, what was let go, or groups which the program made below;
- * and if the helper was killed. The start fails with EINVAL if the owner is another, or the command
- * joins another group too.
+ * The tree's helper makes the group, "aspawn-PID-N" with its number, before the clone of the child;
+ * the caller does not wait for this. A wait for the tree returns when the group is removed. The
+ * group stays if something is left inside: survivors, processes that were released, or groups that
+ * the program made below; and if the helper was killed. The start fails with EINVAL if the owner is
+ * another, or the command joins another group too.
  *
  * The failure names the controller's file, the call (mkdir, open) or the descriptor. ENOENT for
  * another than the file means that parent_fd is not a control group of version 2.
@@ -605,7 +606,7 @@ PSYS_API void aspawn_action_groups(struct aspawn_action *action, const unsigned 
 				   size_t count);
 #define ASPAWN_GROUPS(list, count) ASPAWN_MAKE(GROUPS, groups, list, count)
 
-/* All capabilities, for ASPAWN_CAP_DROP. */
+/* This means all capabilities, for ASPAWN_CAP_DROP. */
 #define ASPAWN_CAP_ALL (-1)
 
 /*
@@ -729,11 +730,10 @@ PSYS_API void aspawn_action_hostname(struct aspawn_action *action, const char *n
  * relative, may lead into /proc or through a descriptor, or has the name of a file that changes or
  * moves memory, such as oom_score_adj or cgroup.procs.
  *
- * Files of /proc that are the task's alone, such as /proc/self/uid_map, and those of /proc/sys are
- * written on shared memory. The task's alone are comm, timerslack_ns, autogroup, uid_map, gid_map,
- * projid_map, setgroups, loginuid, timens_offsets and attr/. If another path turns out to lead into
- * /proc, by a symbolic link or a mount, the action fails: name the file itself, or use
- * ASPAWN_MEMORY_COPIED.
+ * Files of the task alone, such as /proc/self/uid_map, and files of /proc/sys are written on shared
+ * memory. The task's alone are comm, timerslack_ns, autogroup, uid_map, gid_map, projid_map,
+ * setgroups, loginuid, timens_offsets and attr/. If another path turns out to lead into /proc, by a
+ * symbolic link or a mount, the action fails: name the file itself, or use ASPAWN_MEMORY_COPIED.
  * Errors: those of open(2) and write(2), EIO (only a part was written), EXDEV (the path leads into
  * /proc under another name).
  */
@@ -762,8 +762,8 @@ PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call funct
  * the number as the subject. */
 
 /*
- * How ASPAWN_SYSCALL passes the argument at a place, from 0 to 5. An argument without a mark is a
- * number: a pointer would be one of the child's memory, which may be another.
+ * These marks say how ASPAWN_SYSCALL passes the argument at a place, from 0 to 5. An argument
+ * without a mark is a number: a pointer would point to the child's memory, which may be another.
  *
  * ASPAWN_ARG_STRING  a pointer to a string, which is copied with its NUL
  * ASPAWN_ARG_BYTES   a pointer to bytes, which are copied; one for each action. What the call
@@ -777,7 +777,7 @@ PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call funct
 	((size) >= 1U << 20 ? 7U << 9 : /* which is invalid */ \
 			      ((size) != 0) * (((place) + 1U) << 9) | (unsigned)(size) << 12)
 
-/* What ASPAWN_SYSCALL expects in place of one result, which is 0, or a negative error number. */
+/* Instead of one result, 0 or a negative error number, ASPAWN_SYSCALL may expect: */
 enum aspawn_expected {
 	ASPAWN_EXPECTED_ANY = -2147483647,        /* an error is ignored */
 	ASPAWN_EXPECTED_SUCCESS = -2147483647 - 1 /* any but an error */
@@ -791,8 +791,8 @@ enum aspawn_expected {
  *
  * Numbers are those of syscall/syscall.h, or SYS_... of the libc: they depend on the architecture.
  * Arguments are numbers or pointers of a long's size. On 32-bit architectures an argument of 64
- * bits is two, in the order and at the places that syscall(2) describes; x32 and mips n32, which
- * have one register for it, cannot pass it. What a structure points to is not copied.
+ * bits is two, in the order and at the places that syscall(2) describes; x32 and mips n32 have one
+ * register for 64 bits, and cannot pass such an argument. What a structure points to is not copied.
  * Errors: those of the call.
  */
 PSYS_API void aspawn_action_syscall(struct aspawn_action *action, int number, int64_t a1,

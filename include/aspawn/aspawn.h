@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aspawn: the primitive, for code that must run in the child. To start a program, with what the
- * child does before as data, use aspawn_start(3).
+ * This is the primitive, for code that must run in the child. aspawn_start(3) starts a program,
+ * with the child's actions as data.
  *
  * The child shares the caller's memory until it executes a program or exits. It runs the caller's
  * function on its own stack, and reports through a pipe. Memory is not copied, so the cost does
@@ -23,8 +23,9 @@ extern "C" {
 typedef int pid_t; /* the same type as in every libc for Linux */
 
 /*
- * A stack for children, owned by the caller and reused for later children: {0} before its first
- * use, aspawn_stack_release() after its last. Never changes its size.
+ * The caller owns a stack for children, and may reuse the stack for later children. Zero the
+ * structure before the first use, and call aspawn_stack_release() after the last. The structure
+ * never changes its size.
  */
 struct Stack_t {
 	void *addr;  /* where the mapping begins */

@@ -2,16 +2,16 @@
 /*
  * Commands: start a program without suspending the caller, feed it, collect its output, wait.
  *
- *	char text[4096];
- *	struct aspawn_io io = {
- *		.size = sizeof io,
- *		.out = text,
- *		.out_size = sizeof text,
- *		.time_limit_ms = 10000,
- *	};
+ *  *	char text[4096];
+ *  *	struct aspawn_io io = {
+ *  *		.size = sizeof io,
+ *  *		.out = text,
+ *  *		.out_size = sizeof text,
+ *  *		.time_limit_ms = 10000,
+ *  *	};
  *
- *	if (aspawn_run(ASPAWN_COMMAND("uname", "-sr"), &io) == 0 && io.status == 0)
- *		printf("%s", text);
+ *  *	if (aspawn_run(ASPAWN_COMMAND("uname", "-sr"), &io) == 0 && io.status == 0)
+ *  *		printf("%s", text);
  *
  * From the simplest use to the most general:
  *
@@ -40,30 +40,29 @@
  * Giving back. A function named ...release...() gives memory and descriptors back, and ends no
  * program. Only the kill functions, a limit that has passed, and closing a queue end programs.
  *
- * Structures. One that begins with size may have more members in a later version. Zero it and set
- * size to its sizeof, so that an older or newer library knows which members exist. A size that is
- * too small, an unknown flag or value, and a reserved member that is not 0 are -EINVAL; members
- * that this library does not know are -E2BIG unless they are 0. No two flags of commands, runs,
- * queues and jobs are the same number: a flag in the wrong place is -EINVAL. The other structures
- * never change.
- * What a function is given it copies, unless its comment says otherwise: the caller may change or
- * free it when the call has returned. An array with a count of 0 may be NULL or not.
+ * Structures. A structure that begins with size may have more members in a later version. Zero the
+ * structure, and set size to the sizeof: an older or newer library then knows the members. A size
+ * that is too small, an unknown flag or value, and a reserved member other than 0 are -EINVAL;
+ * unknown members other than 0 are -E2BIG. No two flags of commands, runs, queues and jobs are the
+ * same number: a flag in the wrong place is -EINVAL. The other structures never change. A function
+ * copies the arguments, unless the comment says otherwise: the caller may change or free them when
+ * the call has returned. An array with a count of 0 may be NULL or not.
  *
  * Threads and signals. Every function is async-signal-safe and thread-safe, uses no heap, and
- * changes no signal handler. A handle may be passed from thread to thread, but only one thread may
- * use it at a time; to be able to cancel a wait, poll ended_fd instead. A handle that is NULL or no
- * child, or was waited for, is -EINVAL.
+ * changes no signal handler. A handle may be passed from thread to thread, but only one thread at a
+ * time may use the handle; to be able to cancel a wait, poll ended_fd instead. A handle that is
+ * NULL or no child, or was waited for, is -EINVAL.
  *
- * Helpers. A private child, one with a [copy] action (aspawn/action.h), and one that begins in a
- * control group have a helper until their end. It is a process of the library that shares the
- * caller's memory, keeps the privileges that the caller had, and counts for RLIMIT_NPROC. A process
- * that gives up privileges, or enters a sandbox, must do so before it starts such children, or
- * after they have ended.
+ * Helpers. A private child, a child with a [copy] action (aspawn/action.h), and a child that begins
+ * in a control group have a helper until their end. The helper is a process of the library: it
+ * shares the caller's memory, keeps the caller's old privileges, and counts for RLIMIT_NPROC. A
+ * process must give up privileges, or enter a sandbox, before it starts children with helpers, or
+ * after their end.
  *
  * fork(2). A forked process may only call aspawn_release() on its copies of handles, and close
- * in_fd, out_fd, err_fd and pty_fd. Its copy of a pool works. If another thread was in
- * aspawn_start(), a forked process that executes no program holds the other ends of that child's
- * pipes: exclude such forks with a lock.
+ * in_fd, out_fd, err_fd and pty_fd. Its copy of a pool works. A process that is forked while
+ * another thread is in aspawn_start() holds the other ends of the child's pipes until an exec:
+ * exclude such forks with a lock.
  */
 #ifndef ASPAWN_COMMAND_H
 #define ASPAWN_COMMAND_H
@@ -96,8 +95,8 @@ enum aspawn_stream {
 	 *
 	 * Details: so job control, Ctrl-C and password prompts work, and ASPAWN_SETSID() or
 	 * ASPAWN_SETPGID() fails with EPERM. The caller opens the terminal: the child needs no
-	 * /dev, and may change its root or user. But /dev/pts/N belongs to the caller's user, so
-	 * that another user cannot open it by that name, as screen(1) does. */
+	 * /dev, and may change its root or user. But /dev/pts/N belongs to the caller's user, and
+	 * another user cannot open the terminal by this name, as screen(1) does. */
 	ASPAWN_STREAM_PTY = -5
 };
 
@@ -147,7 +146,7 @@ enum aspawn_command_flags {
 	/* Resolve a relative file, and relative entries of search_path, against the caller's
 	 * directory, not the one that the actions change to.
 	 *
-	 * Details: if they change the root, the path of the caller's directory is looked up
+	 * Details: if the actions change the root, the path of the caller's directory is looked up
 	 * there. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
 	/* Make no pidfd, for callers that wait by pid or lack descriptors: ended_fd is -1.
@@ -221,7 +220,7 @@ struct aspawn_command {
 	 *
 	 * Details: the streams are made before the actions, which may replace them. 1 for std_out
 	 * and 2 for std_err are ASPAWN_STREAM_INHERIT. A descriptor stays open in the caller, with
-	 * its O_NONBLOCK as it is. */
+	 * O_NONBLOCK unchanged. */
 	int std_in, std_out, std_err;
 	int owner;  /* an enum aspawn_owner */
 	int memory; /* an enum aspawn_memory */
@@ -236,28 +235,28 @@ struct aspawn_command {
 	 * Details: a SIGCONT for stopped programs follows. SIGKILL and SIGSTOP are invalid.
 	 *
 	 * Details: the program begins with the default action for this signal, and does not block
-	 * it, even with ASPAWN_COMMAND_INHERIT_SIGNALS: nohup(1) and a shell's & ignore SIGINT and
-	 * SIGQUIT, which would then end nothing. */
+	 * the signal, even with ASPAWN_COMMAND_INHERIT_SIGNALS: nohup(1) and a shell's & ignore
+	 * SIGINT and SIGQUIT, which would then end nothing. */
 	int stop_signal;
 	int reserved; /* 0 */
 };
 
 #ifndef __cplusplus
 /*
- * An array of arguments for aspawn_command.argv. In a function the array lasts until the } of
+ * Makes an array of arguments for aspawn_command.argv. In a function the array lasts until the } of
  * its block; it cannot initialize a static command.
  *
- *	struct aspawn_command command = {
- *		.size = sizeof command,
- *		.argv = ASPAWN_ARGV("check_http", "-H", host),
- *		.std_out = ASPAWN_STREAM_PIPE,
- *	};
+ *  *	struct aspawn_command command = {
+ *  *		.size = sizeof command,
+ *  *		.argv = ASPAWN_ARGV("check_http", "-H", host),
+ *  *		.std_out = ASPAWN_STREAM_PIPE,
+ *  *	};
  *
  * In C++: auto args = ASPAWN_ARGV("check_http", "-H", host); command.argv = args;
  */
 #define ASPAWN_ARGV(...) ((char *const *)(uintptr_t)(const char *const[]){ __VA_ARGS__, NULL })
-/* A pointer to a const struct aspawn_command with these arguments and defaults for the rest. It is
- * valid until the end of the block; in C++ until the end of the expression. */
+/* Makes a pointer to a const struct aspawn_command with these arguments and defaults for the rest.
+ * The pointer is valid until the end of the block; in C++ until the end of the expression. */
 #define ASPAWN_COMMAND(...)                                                     \
 	(&(const struct aspawn_command){ .size = sizeof(struct aspawn_command), \
 					 .argv = ASPAWN_ARGV(__VA_ARGS__) })
@@ -311,8 +310,8 @@ struct aspawn_failure {
 	uint32_t reserved; /* 0 */
 	/* Tells the path, name or number that failed, or the end of a long name.
 	 *
-	 * Details: otherwise the text is empty. It ends with a NUL. A repeated
-	 * aspawn_wait_started(), or one after a wait, stores only the last 39 bytes. */
+	 * Details: otherwise the text is empty. It ends with a NUL. If aspawn_wait_started() is
+	 * repeated, or follows a wait, the last 39 bytes are stored. */
 	char subject[112];
 };
 
@@ -392,12 +391,12 @@ enum aspawn_io_flags {
 	ASPAWN_IO_DROP_EXCESS = 512
 };
 
-/* For grace_ms: SIGKILL at once, without the command's stop_signal. */
+/* As grace_ms this sends SIGKILL at once, without the command's stop_signal. */
 enum { ASPAWN_GRACE_NONE = -1 };
 
 /* Zero the structure, and set size. Each run sets all results, which begin with outcome.
  *
- * Details: it sets none if size is too small. */
+ * Details: no result is set if size is too small. */
 struct aspawn_io {
 	/* sizeof(struct aspawn_io) */
 	uint64_t size __attribute__((aligned(8)));
@@ -464,8 +463,8 @@ struct aspawn_io {
 	struct psys_rusage usage; /* as aspawn_wait() stores it */
 	/* Tells the most bytes that the cgroup of an ASPAWN_NEW_CGROUP ever had; 0 means not known.
 	 *
-	 * Details: page cache and memory of the kernel count. It is not known if there is no such
-	 * cgroup, or no memory.peak in it (Linux 5.19, memory controller). */
+	 * Details: page cache and memory of the kernel count. The number is not known without an
+	 * ASPAWN_NEW_CGROUP, or without memory.peak (Linux 5.19, memory controller). */
 	uint64_t memory_peak __attribute__((aligned(8)));
 	/* Tells which output was lost when the grace had passed: the sum of 1 for standard output
 	 * and 2 for standard error. */
@@ -535,10 +534,10 @@ PSYS_API const char *aspawn_outcome_name(int outcome);
  * the file is not regular (-EACCES). There are too many symbolic links, or more than five
  * interpreters (-ELOOP). The name or the path is too long (-ENAMETOOLONG).
  *
- * Details: the search follows what the actions change of PATH and of the directory. It looks at
- * permissions, at the type of the file, and at the interpreters of a script that the caller may
- * read, but not at the format of the file. Before Linux 5.8 the permissions are those of the
- * caller's real user and group, as for access(2).
+ * Details: the search follows what the actions change of PATH and of the directory. The search
+ * looks at permissions, at the type of the file, and at the interpreters of a script that the
+ * caller may read, but not at the format of the file. Before Linux 5.8 the permissions are those of
+ * the caller's real user and group, as for access(2).
  *
  * Details: actions may change the answer if they change users, capabilities, roots, mounts or
  * namespaces, or restrict the child; ASPAWN_FCHDIR, ASPAWN_WRITE, ASPAWN_CALL, ASPAWN_SYSCALL and
@@ -567,10 +566,10 @@ PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
  * perhaps a child's, is closed. To never wait, start a private child with a pool, and call
  * aspawn_release().
  *
- * Details: a handle points only to the pool, and has 128 bytes on every architecture. It may be
- * moved between two calls, if only one copy is used. A closed descriptor becomes -1. A child before
- * its exec may have copies of descriptors. in_fd, out_fd, err_fd and pty_fd are above 2. A handle
- * of zeros is no child, and aspawn_release() does nothing with it.
+ * Details: a handle points only to the pool, and has 128 bytes on every architecture. A handle may
+ * be moved between two calls, if only one copy is used. A closed descriptor becomes -1. A child
+ * before its exec may have copies of descriptors. in_fd, out_fd, err_fd and pty_fd are above 2. A
+ * handle of zeros is no child, and aspawn_release() does nothing with it.
  *
  * Details: after aspawn_release(), waitpid(2) has to reap the child unless it is private.
  */
@@ -634,10 +633,10 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * are more than an address can hold. -E2BIG is returned too for more than ten million actions, and
  * for more than a million bytes in an action's array. -EAGAIN is returned too if another thread
  * changed the command, or the environment, during the call. -EOPNOTSUPP is returned too for an
- * ASPAWN_SYSCALL that makes a call which cannot be an action, such as execve(2): the failure has
- * the number of the call. A pipe or terminal needs two descriptors during the call. A terminal
- * needs /dev/ptmx (-ENOENT), /dev/pts beside it (-ENODEV), fewer terminals than
- * /proc/sys/kernel/pty/max (-ENOSPC), and Linux 4.13 (-ENOTTY).
+ * ASPAWN_SYSCALL whose call cannot be an action, such as execve(2): the failure has the number of
+ * the call. A pipe or terminal needs two descriptors during the call. A terminal needs /dev/ptmx
+ * (-ENOENT), /dev/pts beside it (-ENODEV), fewer terminals than /proc/sys/kernel/pty/max (-ENOSPC),
+ * and Linux 4.13 (-ENOTTY).
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
 					  const struct aspawn_command *command);
@@ -693,7 +692,7 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
  * kernel. After -ECHILD and -EOWNERDEAD *status and *usage are untouched. From Linux 6.15 on a
  * pidfd keeps the status of a reaped child: the call succeeds, and *usage is all zero.
  * aspawn_describe(child, ASPAWN_FACT_SURVIVORS) counts the processes of -ENOTEMPTY. The call gives
- * up when no process has ended for ten seconds, or for one second if none of them may be signalled.
+ * up when no process has ended for ten seconds, or for one second if no process may be signalled.
  * The library itself kills a helper that a tracer or freezer blocks: -EOWNERDEAD.
  */
 PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
@@ -739,9 +738,9 @@ PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned c
  * Without a pool the call waits for the exec, at which the child leaves the caller's memory. For a
  * private child the call returns at once: repeat it after the child's end.
  *
- * Details: ended_fd and started_fd are closed. A pool gets the memory, and reuses it when the child
- * has left it. After aspawn_wait() the call does nothing. It waits at most a second for a helper
- * that has not cloned the child. It returns -EINVAL if child is NULL.
+ * Details: ended_fd and started_fd are closed. A pool gets the memory, and reuses the memory when
+ * the child has left. After aspawn_wait() the call does nothing. The call waits at most a second
+ * for a helper's clone of the child, and returns -EINVAL if child is NULL.
  *
  * After the call aspawn_ended(), aspawn_wait() and the kill functions work by pid, until the child
  * is reaped. Nobody ends the rest of a tree at the program's end.
@@ -884,8 +883,8 @@ enum aspawn_clone_mode {
 /* A helper is the parent of a private child, or waits for an exec in the caller's place: */
 enum aspawn_helper {
 	ASPAWN_HELPER_NONE = 0, /* the caller has cloned the child itself */
-	/* The library reaps it. Until then it is a zombie, which wait(2) finds only with __WALL or
-	 * __WCLONE. */
+	/* The library reaps the helper. Until then the helper is a zombie, which wait(2) finds only
+	 * with __WALL or __WCLONE. */
 	ASPAWN_HELPER_WAITED_FOR = 1,
 	ASPAWN_HELPER_AUTOREAPED = 2 /* the kernel reaps it (Linux 7.1) */
 };

@@ -107,7 +107,7 @@ struct aspawn_queue_options {
 	/* The bytes for copies of a job's command, environment and input, and for its output, at
 	 * most 16 MiB; 0 means 32768.
 	 *
-	 * Details: they are address space only until they are used. */
+	 * Details: unused bytes are address space only. */
 	uint32_t job_bytes;
 	uint32_t delay_ms; /* the least time between two starts; 0 means none */
 };
@@ -157,8 +157,8 @@ struct aspawn_job {
 	 *
 	 * Details: the flags with an effect are ASPAWN_COMMAND_SHELL_ON_ENOEXEC,
 	 * _RELATIVE_TO_CALLER, _TREE_OR_GROUP and _INHERIT_SIGNALS, which takes the signal mask and
-	 * the ignored signals from the thread that created the queue. A tree ends with its program,
-	 * its time limit, its cancellation, the queue, its server and the caller's process; other
+	 * the ignored signals from the thread that created the queue. A tree ends with the program,
+	 * the time limit, a cancellation, the queue, the server and the caller's process; other
 	 * jobs go on meanwhile.
 	 *
 	 * The submission sends copies of the descriptors above 2 that actions use, at most 253,
@@ -212,9 +212,9 @@ enum { ASPAWN_MOST_PRIORITY = 7 };
  *
  * Details: system calls wake a sleeping server, look once a second if somebody has stopped it, send
  * descriptors, and, on 32-bit architectures or without the kernel's vDSO, read the clock. The call
- * blocks only to make a new server for one that was killed. After -EINVAL, -E2BIG and -EOPNOTSUPP
- * failure has the invalid member, such as "job.priority" or "std_in", or the index of the invalid
- * action, otherwise error 0.
+ * blocks only to replace a killed server. After -EINVAL, -E2BIG and -EOPNOTSUPP failure has the
+ * invalid member, such as "job.priority" or "std_in", or the index of the invalid action, otherwise
+ * error 0.
  *
  * Returns the job's ticket, greater than 0, which no other job of the queue ever has.
  *   -EINVAL  job is NULL; a member of job or of its command is invalid; an action makes a pipe
@@ -302,8 +302,8 @@ struct aspawn_result {
 	uint64_t err_total __attribute__((aligned(8)));
 	/* The times are nanoseconds of CLOCK_MONOTONIC; 0 if the job did not get so far.
 	 *
-	 * Details: executed_ns is the moment before the exec. It is also 0 if the program began
-	 * with memory of its own ([copy] actions, ASPAWN_MEMORY_COPIED). */
+	 * Details: executed_ns is the moment before the exec. The number is also 0 if the program
+	 * began with memory of its own ([copy] actions, ASPAWN_MEMORY_COPIED). */
 	int64_t submitted_ns __attribute__((aligned(8)));
 	int64_t started_ns __attribute__((aligned(8)));
 	int64_t executed_ns __attribute__((aligned(8)));
@@ -313,14 +313,14 @@ struct aspawn_result {
 	uint64_t memory_peak __attribute__((aligned(8))); /* as for aspawn_run() */
 	/* As for aspawn_run().
 	 *
-	 * Details: 0 if the library has ended the program, and awaits no output. */
+	 * Details: cut is 0 if the library has ended the program, and awaits no output. */
 	int cut;
 };
 
 /*
  * Takes up to count results, the oldest first, and waits for the first.
  *
- * Details: several threads may wait: each result goes to one of them. results gets pointers, for
+ * Details: several threads may wait: each result goes to one thread. results gets pointers, for
  * aspawn_queue_release().
  *
  * Returns the number of results, which is 0 after timeout_ms.

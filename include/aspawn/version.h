@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The version of the library: at compile time, and of the library that is loaded.
- * Numbers, not expressions, so that tools which do not evaluate C can read them.
+ * The version of the library: at compile time, and of the library that is loaded. The macros are
+ * numbers, not expressions, for tools that do not evaluate C.
  */
 #ifndef ASPAWN_VERSION_H
 #define ASPAWN_VERSION_H
