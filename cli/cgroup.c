@@ -13,9 +13,9 @@ enum { NAPS = 100, NAPS_TO_LEAVE = 10, LEVELS = 16 };
 
 static struct {
 	int parent;
-	char name[32], leaf[32]; /* of the directories; empty: not made */
-	char controllers[32];    /* "+memory +pids" */
-} cgroup = { .parent = -1 };
+	struct text name, leaf;  /* of the directories; empty: not made */
+	struct text controllers; /* "+memory +pids" */
+} cgroup;
 
 static long read_text(int directory, const char *file, char *to, size_t size)
 {
@@ -71,11 +71,10 @@ static void replace(char *in, char what, char by)
 
 static void refuse(struct setting *setting, const char *what, const char *subject, int error)
 {
-	char buffer[TEXT_SIZE];
-	struct text text = TEXT_IN(buffer);
+	struct text text;
 	const char *parent = setting->options.cgroup;
 
-	text_format(&text, "%s%s: %e", what, subject, error);
+	text_set(&text, "%s%s: %e", what, subject, error);
 	if (!parent && error != -PSYS_ENOENT)
 		text_add(&text,
 			 " (aspawn must be alone in a group that is its own: systemd-run --user "
@@ -85,7 +84,7 @@ static void refuse(struct setting *setting, const char *what, const char *subjec
 		       parent                                ? "--cgroup" :
 		       setting->options.memory == UINT64_MAX ? "--pids-limit" :
 							       "--memory",
-		       parent, buffer);
+		       parent, text.at);
 }
 
 /* --- the parent ------------------------------------------------------------------------- */
@@ -93,8 +92,8 @@ static void refuse(struct setting *setting, const char *what, const char *subjec
 /* "0::/path" of /proc/self/cgroup. On a hybrid system version 2 is elsewhere. */
 static int open_own(void)
 {
-	char text[4096], path[4096 + 32];
-	struct text to = TEXT_IN(path);
+	char text[4096];
+	struct text path;
 	const char *at = text;
 
 	read_text(PSYS_AT_FDCWD, "/proc/self/cgroup", text, sizeof text);
@@ -107,8 +106,8 @@ static int open_own(void)
 	*(char *)(uintptr_t)psys_strchrnul(at, '\n') = '\0';
 	const bool is_hybrid =
 		psys_faccessat(PSYS_AT_FDCWD, "/sys/fs/cgroup/cgroup.procs", PSYS_F_OK) < 0;
-	text_format(&to, "/sys/fs/cgroup%s%s", is_hybrid ? "/unified" : "", at + 3);
-	return psys_open(path, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	text_set(&path, "/sys/fs/cgroup%s%s", is_hybrid ? "/unified" : "", at + 3);
+	return psys_open(path.at, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 }
 
 static bool has_word(const char *text, const char *word)
@@ -133,42 +132,40 @@ static bool are_enabled(const struct options *options)
 
 static void enter_leaf(void)
 {
-	char path[64];
-	struct text name = TEXT_IN(cgroup.leaf), text = TEXT_IN(path);
+	struct text path;
 
-	text_format(&name, "aspawn-%d-tool", (uint64_t)psys_getpid());
-	text_format(&text, "%s/cgroup.procs", cgroup.leaf);
-	if (psys_mkdirat(cgroup.parent, cgroup.leaf, 0755) < 0)
-		*cgroup.leaf = '\0';
+	text_set(&cgroup.leaf, "aspawn-%d-tool", (uint64_t)psys_getpid());
+	text_set(&path, "%s/cgroup.procs", cgroup.leaf.at);
+	if (psys_mkdirat(cgroup.parent, cgroup.leaf.at, 0755) < 0)
+		cgroup.leaf.length = 0;
 	else
-		write_text(cgroup.parent, path, "0");
+		write_text(cgroup.parent, path.at, "0");
 }
 
 static void leave_leaf(void)
 {
-	if (!*cgroup.leaf)
+	if (!cgroup.leaf.length)
 		return;
-	replace(cgroup.controllers, '+', '-');
-	write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers);
+	replace(cgroup.controllers.at, '+', '-');
+	write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers.at);
 	write_text(cgroup.parent, "cgroup.procs", "0");
-	psys_unlinkat(cgroup.parent, cgroup.leaf, PSYS_AT_REMOVEDIR);
-	*cgroup.leaf = '\0';
+	psys_unlinkat(cgroup.parent, cgroup.leaf.at, PSYS_AT_REMOVEDIR);
 }
 
 static bool enable(struct setting *setting)
 {
-	struct text text = TEXT_IN(cgroup.controllers);
 	char numbers[256];
 
 	if (are_enabled(&setting->options))
 		return true;
 	if (setting->options.memory != UINT64_MAX)
-		text_add(&text, setting->options.pids == UINT64_MAX ? "+memory" : "+memory +pids");
+		text_add(&cgroup.controllers,
+			 setting->options.pids == UINT64_MAX ? "+memory" : "+memory +pids");
 	else
-		text_add(&text, "+pids");
+		text_add(&cgroup.controllers, "+pids");
 	if (!setting->options.cgroup)
 		enter_leaf();
-	const int r = write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers);
+	const int r = write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers.at);
 	if (r == -PSYS_EBUSY) { /* others are in the group */
 		long length = read_text(cgroup.parent, "cgroup.procs", numbers, sizeof numbers);
 		while (length > 0 && numbers[--length] != '\n')
@@ -180,7 +177,7 @@ static bool enable(struct setting *setting)
 		refuse(setting,
 		       r == -PSYS_ENOENT ? "version 2 has no such controller here: " :
 					   "cannot enable ",
-		       cgroup.controllers, r);
+		       cgroup.controllers.at, r);
 	}
 	return r == 0;
 }
@@ -200,16 +197,14 @@ static int set_limits(const struct options *options, int group)
 
 static void make_group(struct setting *setting)
 {
-	struct text text = TEXT_IN(cgroup.name);
-
-	text_format(&text, "aspawn-%d", (uint64_t)psys_getpid());
-	int r = psys_mkdirat(cgroup.parent, cgroup.name, 0755);
+	text_set(&cgroup.name, "aspawn-%d", (uint64_t)psys_getpid());
+	int r = psys_mkdirat(cgroup.parent, cgroup.name.at, 0755);
 	if (r < 0) {
-		*cgroup.name = '\0';
+		cgroup.name.length = 0;
 		refuse(setting, "mkdir", "", r);
 		return;
 	}
-	setting->cgroup = psys_openat(cgroup.parent, cgroup.name,
+	setting->cgroup = psys_openat(cgroup.parent, cgroup.name.at,
 				      PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 	r = setting->cgroup < 0 ? setting->cgroup : set_limits(&setting->options, setting->cgroup);
 	if (r < 0)
@@ -277,8 +272,8 @@ void cgroup_end(struct setting *setting, struct result *result)
 		result->oom_kills = aspawn_oom_kills(setting->cgroup);
 		result->memory_peak = (int64_t)number_in(setting->cgroup, "memory.peak", "");
 	}
-	for (int i = 0; *cgroup.name && i < (leave ? NAPS_TO_LEAVE : NAPS); i++) {
-		r = remove_group(cgroup.parent, cgroup.name, leave ? 0 : LEVELS);
+	for (int i = 0; cgroup.name.length && i < (leave ? NAPS_TO_LEAVE : NAPS); i++) {
+		r = remove_group(cgroup.parent, cgroup.name.at, leave ? 0 : LEVELS);
 		if (r != -PSYS_EBUSY)
 			break;
 		psys_nanosleep(&nap, NULL);

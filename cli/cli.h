@@ -111,21 +111,18 @@ struct result {
 
 /* text.c: a text that is cut at the end of its buffer. */
 struct text {
-	char *to;
-	size_t size, length;
+	size_t length;
+	char at[4096];
 };
-#define TEXT_IN(buffer)                     \
-	{                                   \
-		(buffer), sizeof(buffer), 0 \
-	}
 void text_add(struct text *text, const char *more);
-/* %s, %n, %j: a string, as it is, cut if it is long, as JSON; %d: a uint64_t;
+/* Adds a format. %s, %n, %j: a string, as it is, cut if it is long, as JSON; %d: a uint64_t;
  * %t: int64_t milliseconds as seconds; %e: an error;
  * %g: a signal's name. */
 void text_format(struct text *text, const char *format, ...);
-int text_write(const char *text, int fd);
-/* Writes a line to standard error: aspawn: who: what. */
-void say(const char *who, const char *what);
+#define text_set(text, ...) ((text)->length = 0, text_format(text, __VA_ARGS__))
+int text_write(const struct text *text, int fd);
+/* Writes a line of printable characters to standard error. */
+void say(const char *format, ...);
 /* Reads decimal digits, and moves *from behind them. False if there are none, or too many. */
 bool read_number(const char **from, uint64_t *number);
 int64_t now_ms(void);

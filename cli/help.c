@@ -40,5 +40,8 @@ static const char help[] =
 
 void help_write(void)
 {
-	text_write(help, 1);
+	struct text text;
+
+	text_set(&text, "%s", help);
+	text_write(&text, 1);
 }

@@ -27,14 +27,13 @@ static void take_signals(struct setting *setting)
 /* Opens a file that an option names. */
 static int open_named(struct options *options, const char *option, const char *path, int flags)
 {
-	char error[64];
-	struct text text = TEXT_IN(error);
+	struct text error;
 	const int fd = psys_open(path, flags | PSYS_O_CLOEXEC, 0666);
-	const long r = fd < 0 ? fd : flags == PSYS_O_RDONLY ? psys_read(fd, error, 0) : 0;
+	const long r = fd < 0 ? fd : flags == PSYS_O_RDONLY ? psys_read(fd, &error, 0) : 0;
 
 	if (r < 0) { /* EISDIR of a directory */
-		text_format(&text, "%e", (int)r);
-		options_refuse(options, option, path, error);
+		text_set(&error, "%e", (int)r);
+		options_refuse(options, option, path, error.at);
 	}
 	return r < 0 ? -1 : fd;
 }
@@ -113,7 +112,7 @@ int main(int argc, char **argv, char **envp)
 		psys_mmap(NULL, sizeof *result.shared, PSYS_PROT_READ | PSYS_PROT_WRITE,
 			  PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
 	if ((uintptr_t)result.shared > -4096UL) {
-		say("", "there is no memory");
+		say("there is no memory");
 		return CODE_TOOL;
 	}
 	if (!*setting.options.error)

@@ -61,11 +61,11 @@ static const struct {
 
 void options_refuse(struct options *options, const char *name, const char *value, const char *what)
 {
-	struct text text = TEXT_IN(options->error);
+	struct text text;
 
+	text_set(&text, value ? "%s \"%n\": %s" : "%s%n: %s", name, value ? value : "", what);
 	if (!*options->error)
-		text_format(&text, value ? "%s \"%n\": %s" : "%s%n: %s", name, value ? value : "",
-			    what);
+		psys_strlcpy(options->error, text.at, sizeof options->error);
 }
 
 /* --- values ----------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ static bool read_size(const char *value, uint64_t *bytes)
 static bool read_signal(const char *value, int *signal)
 {
 	const char *digits = value;
-	char buffer[64];
+	struct text name;
 	uint64_t number;
 
 	if (read_number(&digits, &number)) {
@@ -141,11 +141,10 @@ static bool read_signal(const char *value, int *signal)
 		return !*digits && number <= MOST_SIGNAL;
 	}
 	for (int i = 1; i <= MOST_SIGNAL; i++) {
-		struct text name = TEXT_IN(buffer);
-		text_format(&name, "%g", i);
+		text_set(&name, "%g", i);
 		*signal = i;
-		if (psys_strncmp(buffer, "SIG", 3) == 0 &&
-		    (psys_strcmp(buffer, value) == 0 || psys_strcmp(buffer + 3, value) == 0))
+		if (psys_strncmp(name.at, "SIG", 3) == 0 &&
+		    (psys_strcmp(name.at, value) == 0 || psys_strcmp(name.at + 3, value) == 0))
 			return true;
 	}
 	*signal = 0;
@@ -244,16 +243,15 @@ static void set_option(struct options *options, const struct option *option, con
 /* Writes what --help or --version asks for. */
 static void answer(const struct option *option)
 {
-	char buffer[64];
-	struct text text = TEXT_IN(buffer);
+	struct text text;
 
 	if (option->kind == HELP)
 		help_write();
 	if (option->kind != VERSION)
 		return;
-	text_format(&text, "aspawn %d.%d.%d\n", (uint64_t)ASPAWN_VERSION_MAJOR,
-		    (uint64_t)ASPAWN_VERSION_MINOR, (uint64_t)ASPAWN_VERSION_PATCH);
-	text_write(buffer, 1);
+	text_set(&text, "aspawn %d.%d.%d\n", (uint64_t)ASPAWN_VERSION_MAJOR,
+		 (uint64_t)ASPAWN_VERSION_MINOR, (uint64_t)ASPAWN_VERSION_PATCH);
+	text_write(&text, 1);
 }
 
 static const struct option *find_option(const char *name, size_t length, char letter)

@@ -27,11 +27,10 @@ static struct found {
  * follows the name, or NULL if the process has ended. Stores the name in to, of NAME_SIZE bytes. */
 static const char *read_stat(const char *pid, char *to, char stat[STAT_SIZE])
 {
-	char path[32];
-	struct text text = TEXT_IN(path);
+	struct text path;
 
-	text_format(&text, "/proc/%s/stat", pid);
-	const int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	text_set(&path, "/proc/%s/stat", pid);
+	const int fd = psys_open(path.at, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 	const long length = psys_read(fd, stat, STAT_SIZE - 1);
 	psys_close(fd); /* close(-1) is harmless */
 	stat[length > 0 ? length : 0] = '\0';

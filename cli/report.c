@@ -133,17 +133,17 @@ static void add_end(struct text *text, const struct options *options, const stru
 
 static void write_line(const struct options *options, const struct result *result)
 {
-	char buffer[TEXT_SIZE] = "";
-	struct text text = TEXT_IN(buffer);
+	struct text text;
 
+	text.length = 0;
 	if (*options->error)
-		say("", options->error);
+		say("%s", options->error);
 	else if (result->outcome == NOT_STARTED)
 		add_failure(&text, options, result->shared);
 	else if (!options->is_quiet)
 		add_end(&text, options, result);
 	if (text.length)
-		say(**options->argv ? *options->argv : "\"\"", buffer + 2);
+		say("%n: %s", **options->argv ? *options->argv : "\"\"", text.at + 2);
 }
 
 /* --- the object ------------------------------------------------------------------------- */
@@ -161,14 +161,14 @@ static uint64_t ms_of(const struct shared *shared, struct psys_timeval time)
 
 static void add_status(struct text *text, const struct result *result)
 {
-	char name[64];
-	struct text signal = TEXT_IN(name);
+	struct text signal;
 	const int status = result->status;
 	const bool is_known = status >= 0, is_signal = is_known && PSYS_WIFSIGNALED(status);
 
-	text_format(&signal, "%g", PSYS_WTERMSIG(status));
+	text_set(&signal, "%g", PSYS_WTERMSIG(status));
 	text_format(text, "\"status\":%d,\"signal\":%j,\"core\":%s",
-		    known(is_known && !is_signal, PSYS_WEXITSTATUS(status)), is_signal ? name : NULL,
+		    known(is_known && !is_signal, PSYS_WEXITSTATUS(status)),
+		    is_signal ? signal.at : NULL,
 		    !is_known                  ? "null" :
 		    is_signal && status & 0x80 ? "true" :
 						 "false");
@@ -176,10 +176,10 @@ static void add_status(struct text *text, const struct result *result)
 
 static void add_error(struct text *text, const struct options *options, const struct result *result)
 {
-	char buffer[TEXT_SIZE] = "";
-	struct text error = TEXT_IN(buffer);
+	struct text error;
 	const char *step = aspawn_failure_name(&result->shared->failure);
 
+	error.length = 0;
 	if (result->outcome == NOT_STARTED && !*options->error)
 		add_failure(&error, options, result->shared);
 	text_format(text, ",\"step\":%j,\"error\":%j,\"ended\":[",
@@ -188,7 +188,7 @@ static void add_error(struct text *text, const struct options *options, const st
 		    *step                          ? step :
 						     "start",
 		    *options->error ? options->error :
-		    error.length    ? buffer + 2 :
+		    error.length    ? error.at + 2 :
 				      NULL);
 	for (int i = 0; i < result->shared->name_count; i++)
 		text_format(text, "%s%j", i ? "," : "", result->shared->names[i].name);
@@ -196,13 +196,12 @@ static void add_error(struct text *text, const struct options *options, const st
 
 static void write_object(const struct options *options, const struct result *result)
 {
-	char buffer[4096];
-	struct text text = TEXT_IN(buffer);
+	struct text text;
 	const struct shared *shared = result->shared;
 	const bool counts = result->counts, has_errors = counts && !options->pty;
 
-	text_format(&text, "{\"version\":%d,\"outcome\":%j,\"exit_code\":%d,", (uint64_t)1,
-		    outcomes[result->outcome], (uint64_t)exit_code(options, result));
+	text_set(&text, "{\"version\":%d,\"outcome\":%j,\"exit_code\":%d,", (uint64_t)1,
+		 outcomes[result->outcome], (uint64_t)exit_code(options, result));
 	add_status(&text, result);
 	add_error(&text, options, result);
 	text_format(&text,
@@ -217,11 +216,10 @@ static void write_object(const struct options *options, const struct result *res
 		"\"stdout_bytes\":%d,\"stderr_bytes\":%d,\"stdout_dropped\":%d,\"stderr_dropped\":%d}\n",
 		known(counts, result->bytes[1]), known(has_errors, result->bytes[2]),
 		known(counts, result->dropped[1]), known(has_errors, result->dropped[2]));
-	const int r = text_write(buffer, options->json_fd);
-	text.length = 0;
-	text_format(&text, "the result cannot be written: %e", r);
+	const int r = text_write(&text, options->json_fd);
 	if (r < 0)
-		say(options->json_file ? options->json_file : "--json-fd", buffer);
+		say("%n: the result cannot be written: %e",
+		    options->json_file ? options->json_file : "--json-fd", r);
 }
 
 int report(const struct options *options, const struct result *result)

@@ -42,16 +42,6 @@ struct supervision {
 
 /* --- orders ---------------------------------------------------------------------------- */
 
-static void tell_signal(const struct supervision *s, int signal, bool all)
-{
-	char buffer[64];
-	struct text text = TEXT_IN(buffer);
-
-	text_format(&text, "%g is sent%s", signal, all ? " to all" : "");
-	if (s->options->is_verbose)
-		say(*s->options->argv, buffer);
-}
-
 static void ring(struct supervision *s)
 {
 	if (s->setting->reaps)
@@ -66,7 +56,8 @@ static void order(struct supervision *s, bool all, int signal)
 
 	if (signal < 1 || signal > MOST_SIGNAL)
 		return;
-	tell_signal(s, signal, all);
+	if (s->options->is_verbose)
+		say("%n: %g is sent%s", *s->options->argv, signal, all ? " to all" : "");
 	__atomic_fetch_or(&bits[(signal - 1) / 32], 1U << (signal - 1) % 32, __ATOMIC_ACQ_REL);
 	ring(s);
 }

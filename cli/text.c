@@ -7,22 +7,21 @@
 
 void text_add(struct text *text, const char *more)
 {
-	text->length += psys_strlcpy(text->to + text->length, more, text->size - text->length);
-	if (text->length >= text->size)
-		text->length = text->size - 1;
+	text->length += psys_strlcpy(text->at + text->length, more, sizeof text->at - text->length);
+	if (text->length >= sizeof text->at)
+		text->length = sizeof text->at - 1;
 }
 
 /* 64-bit numbers are not divided: 32-bit compilers call a function for that,
  * which is not linked. */
 static void add_seconds(struct text *text, uint64_t ms)
 {
-	char digits[PSYS_DECIMAL_SIZE + 3] = "000", fraction[4];
+	char digits[PSYS_DECIMAL_SIZE + 3] = "000";
 	const size_t length = psys_u64_to_decimal(digits + 3, ms);
+	const char *last = digits + length, fraction[] = { '.', last[0], last[1], last[2], '\0' };
 
-	psys_strlcpy(fraction, digits + length, sizeof fraction);
 	digits[length] = '\0';
 	text_add(text, length < 4 ? "0" : digits + 3);
-	text_add(text, ".");
 	text_add(text, fraction);
 }
 
@@ -89,20 +88,16 @@ static void add_json(struct text *text, const char *string)
 	static const char hex[] = "0123456789abcdef";
 
 	text_add(text, "\"");
-	for (const unsigned char *s = (const void *)string; *s;) {
-		const size_t length = utf8_length(s);
-		char one[8] = "";
-		if (length == 0)
-			psys_strlcpy(one, "\\ufffd", sizeof one);
-		else if (*s < ' ' || *s == '"' || *s == '\\') {
-			psys_strlcpy(one, "\\u00", sizeof one);
-			one[4] = hex[*s >> 4];
-			one[5] = hex[*s & 15];
-		} else {
-			psys_memcpy(one, s, length);
-		}
-		text_add(text, one);
-		s += length ? length : 1;
+	while (*string) {
+		const unsigned char c = (unsigned char)*string;
+		const char escaped[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15], '\0' };
+		const size_t length = utf8_length((const void *)string);
+		char plain[5];
+		psys_strlcpy(plain, string, length + 1);
+		text_add(text, !length                          ? "\\ufffd" :
+			       c < ' ' || c == '"' || c == '\\' ? escaped :
+								  plain);
+		string += length ? length : 1;
 	}
 	text_add(text, "\"");
 }
@@ -137,18 +132,23 @@ static void add_value(struct text *text, char conversion, va_list *values)
 		add_signal(text, va_arg(*values, int));
 }
 
+static void add_values(struct text *text, const char *format, va_list *values)
+{
+	for (char one[] = "?"; *format; format++) {
+		one[0] = *format;
+		if (*format == '%')
+			add_value(text, *++format, values);
+		else
+			text_add(text, one);
+	}
+}
+
 void text_format(struct text *text, const char *format, ...)
 {
 	va_list values;
 
 	va_start(values, format);
-	for (char one[] = "?"; *format; format++) {
-		one[0] = *format;
-		if (*format == '%')
-			add_value(text, *++format, &values);
-		else
-			text_add(text, one);
-	}
+	add_values(text, format, &values);
 	va_end(values);
 }
 
@@ -164,10 +164,10 @@ bool read_number(const char **from, uint64_t *number)
 	return *from != begin;
 }
 
-int text_write(const char *text, int fd)
+int text_write(const struct text *text, int fd)
 {
-	for (size_t at = 0, length = psys_strlen(text); at < length;) {
-		const long r = psys_write(fd, text + at, length - at);
+	for (size_t at = 0; at < text->length;) {
+		const long r = psys_write(fd, text->at + at, text->length - at);
 		if (r <= 0 && r != -PSYS_EINTR)
 			return (int)r;
 		at += r > 0 ? (size_t)r : 0;
@@ -175,14 +175,17 @@ int text_write(const char *text, int fd)
 	return 0;
 }
 
-/* One line of printable characters, whatever a name has: no control character, of C1 neither. */
-void say(const char *who, const char *what)
+/* Whatever a name has, the line has no control character, of C1 neither. */
+void say(const char *format, ...)
 {
-	char buffer[2 * TEXT_SIZE];
-	struct text text = TEXT_IN(buffer);
+	struct text text;
+	va_list values;
 
-	text_format(&text, "aspawn: %n%s%s", who, *who ? ": " : "", what);
-	for (unsigned char *c = (void *)buffer; *c;) {
+	text_set(&text, "aspawn: ");
+	va_start(values, format);
+	add_values(&text, format, &values);
+	va_end(values);
+	for (unsigned char *c = (void *)text.at; *c;) {
 		const size_t length = utf8_length(c);
 		const bool is_printable =
 			length && *c >= ' ' && *c != 0x7f && (*c != 0xc2 || c[1] >= 0xa0);
@@ -191,7 +194,7 @@ void say(const char *who, const char *what)
 		c += is_printable ? length : 1;
 	}
 	text_add(&text, "\n");
-	text_write(buffer, 2);
+	text_write(&text, 2);
 }
 
 int64_t now_ms(void)
