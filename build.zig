@@ -35,7 +35,7 @@ const compat_sources = [_][]const u8{
     "compat/spawn.c",                       "compat/system.c",
 };
 
-const cli_sources = [_][]const u8{ "cli/cgroup.c", "cli/help.c", "cli/main.c", "cli/options.c", "cli/program.c", "cli/reaper.c", "cli/report.c", "cli/streams.c", "cli/supervise.c", "cli/terminal.c", "cli/text.c", "cli/users.c" };
+const cli_sources = [_][]const u8{ "cli/cgroup.c", "cli/main.c", "cli/options.c", "cli/program.c", "cli/reaper.c", "cli/report.c", "cli/streams.c", "cli/supervise.c", "cli/terminal.c", "cli/text.c", "cli/users.c" };
 
 /// A directory of syscall/arch, and its assembly beside clone.S.
 const Arch = struct { name: []const u8, target_mk: []const u8, assembly: []const []const u8 };

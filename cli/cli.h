@@ -39,9 +39,8 @@ struct options {
 	struct rlimit_option {
 		int resource;
 		uint64_t soft, hard;
-		const char *value;
-	} rlimits[MOST_RLIMITS];
-	int rlimit_count;
+		const char *value; /* NULL: the end */
+	} rlimits[MOST_RLIMITS + 1];
 	bool is_answered;      /* --help or --version: there is nothing to start */
 	char error[TEXT_SIZE]; /* the first wrong value; empty: none */
 };
@@ -130,7 +129,6 @@ int64_t now_ms(void);
 /* options.c. Refusing keeps the first error: name "value": what. */
 void options_read(struct options *options, int argc, char **argv);
 void options_refuse(struct options *options, const char *name, const char *value, const char *what);
-void help_write(void);
 
 /* program.c: starts the program and waits until it is executed, or has failed. */
 void program_start(const struct setting *setting);

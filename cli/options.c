@@ -4,47 +4,58 @@
 
 enum kind { FLAG, DURATION, SIGNAL, SIZE, COUNT, TEXT, NUMBER, RLIMIT, HELP, VERSION };
 
+/* A line of --help, which begins with the option's names. */
 struct option {
-	const char *name;
-	char letter;
+	const char *help;
 	unsigned char kind;
 	unsigned short member; /* its place in struct options */
 };
 
 /* clang-format off */
-#define ROW(name, letter, kind, member) { name, letter, kind, offsetof(struct options, member) }
-/* clang-format on */
+#define ROW(kind, member, help) { help, kind, offsetof(struct options, member) }
 static const struct option table[] = {
-	ROW("timeout", 't', DURATION, timeout),
-	ROW("idle", 0, DURATION, idle),
-	ROW("kill-after", 'k', DURATION, kill_after),
-	ROW("cpu-time", 0, DURATION, cpu_time),
-	ROW("signal", 's', SIGNAL, signal),
-	ROW("output-limit", 0, SIZE, output_limit),
-	ROW("memory", 0, SIZE, memory),
-	ROW("pids-limit", 0, COUNT, pids),
-	ROW("rlimit", 0, RLIMIT, rlimits),
-	ROW("cgroup", 0, TEXT, cgroup),
-	ROW("stdin", 0, TEXT, stdin_file),
-	ROW("json", 0, TEXT, json_file),
-	ROW("json-fd", 0, NUMBER, json_fd),
-	ROW("user", 0, TEXT, user),
-	ROW("chdir", 'C', TEXT, directory),
-	ROW("leave", 0, FLAG, leave),
-	ROW("die-with-parent", 0, FLAG, dies_with_parent),
-	ROW("no-new-privs", 0, FLAG, no_new_privs),
-	ROW("foreground", 'f', FLAG, foreground),
-	ROW("setsid", 0, FLAG, setsid),
-	ROW("pty", 0, FLAG, pty),
-	ROW("preserve-status", 'p', FLAG, preserves),
-	ROW("quiet", 'q', FLAG, is_quiet),
-	ROW("verbose", 'v', FLAG, is_verbose),
-	ROW("help", 'h', HELP, is_answered),
-	ROW("version", 'V', VERSION, is_answered),
+	ROW(DURATION, timeout, "-t, --timeout DURATION     end the command after this time"),
+	ROW(DURATION, idle, "--idle DURATION        ... after so long without output"),
+	ROW(SIGNAL, signal, "-s, --signal SIGNAL        the signal of a limit (TERM)"),
+	ROW(DURATION, kill_after, "-k, --kill-after DURATION  from the signal to SIGKILL (10 s; process 1: 8 s)"),
+	ROW(FLAG, foreground, "-f, --foreground           send the signal to the program alone"),
+	ROW(DURATION, cpu_time, "--cpu-time DURATION    processor time of each process, in whole seconds"),
+	ROW(SIZE, output_limit, "--output-limit SIZE    drop what is beyond, of each stream"),
+	ROW(RLIMIT, rlimits, "--rlimit NAME=SOFT:HARD  such as nofile=64:64, core=0, as=unlimited"),
+	ROW(SIZE, memory, "--memory SIZE          memory of everything together, in a cgroup"),
+	ROW(COUNT, pids, "--pids-limit N         processes and threads, in a cgroup"),
+	ROW(TEXT, cgroup, "--cgroup DIR           the parent of the command's cgroup"),
+	ROW(FLAG, leave, "--leave                let what the program has left live on"),
+	ROW(FLAG, dies_with_parent, "--die-with-parent      end when the parent process of aspawn ends"),
+	ROW(FLAG, no_new_privs, "--no-new-privs         set-user-ID programs give no privileges"),
+	ROW(FLAG, setsid, "--setsid               a session without a terminal"),
+	ROW(FLAG, pty, "--pty                  a terminal of the command's own"),
+	ROW(TEXT, stdin_file, "--stdin FILE           standard input"),
+	ROW(TEXT, user, "--user NAME[:GROUP]    IDs, groups, HOME, USER and LOGNAME of this user"),
+	ROW(TEXT, directory, "-C, --chdir DIR            the directory"),
+	ROW(FLAG, preserves, "-p, --preserve-status      the program's exit code also after a limit"),
+	ROW(FLAG, is_quiet, "-q, --quiet                no line about the end"),
+	ROW(FLAG, is_verbose, "-v, --verbose              a line for each signal sent"),
+	ROW(TEXT, json_file, "--json FILE            write the result as JSON"),
+	ROW(NUMBER, json_fd, "--json-fd N            ... to an open descriptor"),
+	ROW(HELP, is_answered, "-h, --help                 this text"),
+	ROW(VERSION, is_answered, "-V, --version              the version"),
 };
 
-/* clang-format off */
-#define RESOURCE(name, NAME) { #name, PSYS_RLIMIT_##NAME }
+static const char help_begin[] =
+	"aspawn [OPTIONS] [--] COMMAND [ARG ...]\n"
+	"Runs a command, ends everything that it has started, and says why.\n"
+	"\n";
+static const char help_end[] =
+	"\n"
+	"DURATION is in seconds, or with ms, s, m, h or d: 10, 1.5, 500ms; 0 is none.\n"
+	"SIZE is in bytes, or with K, M, G or T.\n"
+	"\n"
+	"Exit code: the command's; 124 a limit was reached; 125 aspawn itself failed, or\n"
+	"processes survive; 126 not executable; 127 not found; 128 + n ended by signal n\n"
+	"(137 also: out of memory).\n";
+
+#define RESOURCE(name, NAME) { #name "=", PSYS_RLIMIT_##NAME }
 static const struct {
 	const char *name;
 	int resource;
@@ -89,31 +100,33 @@ static uint32_t unit_of(const char *unit)
 #define LONGEST 1000000000000000
 
 /* A fraction below a millisecond is rounded up, since 0 is no limit. */
-static bool read_duration(const char *value, int64_t *ms)
+static bool read_duration(const char *value, void *member)
 {
 	const char *digit = value, *suffix = value;
+	int64_t ms = 0;
 	bool is_more = false;
 
 	while ((*suffix >= '0' && *suffix <= '9') || *suffix == '.')
 		suffix++;
 	const uint32_t unit = unit_of(suffix);
-	for (*ms = 0; digit < suffix && *digit != '.'; digit++)
-		if (*ms < LONGEST)
-			*ms = *ms * 10 + (int64_t)unit * (*digit - '0');
+	for (; digit < suffix && *digit != '.'; digit++)
+		if (ms < LONGEST)
+			ms = ms * 10 + (int64_t)unit * (*digit - '0');
 	const bool has_point = digit < suffix;
 	digit += has_point;
 	for (uint32_t part = unit; digit < suffix && *digit != '.'; digit++) {
 		part /= 10;
-		*ms += (int64_t)part * (*digit - '0');
+		ms += (int64_t)part * (*digit - '0');
 		is_more |= *digit != '0';
 	}
-	*ms += *ms == 0 && is_more;
+	*(int64_t *)member = ms + (ms == 0 && is_more);
 	return unit && digit == suffix && suffix - value > has_point;
 }
 
-static bool read_size(const char *value, uint64_t *bytes)
+static bool read_size(const char *value, void *member)
 {
 	static const char units[] = "KMGT";
+	uint64_t *bytes = member;
 	int shift = 0;
 
 	if (!read_number(&value, bytes))
@@ -129,10 +142,21 @@ static bool read_size(const char *value, uint64_t *bytes)
 	return !*value;
 }
 
+static bool read_count(const char *value, void *member)
+{
+	return read_number(&value, member) && !*value && *(uint64_t *)member > 0;
+}
+
+static bool read_text(const char *value, void *member)
+{
+	return *(*(const char **)member = value);
+}
+
 /* With or without SIG; a number; 0 and EXIT send nothing. */
-static bool read_signal(const char *value, int *signal)
+static bool read_signal(const char *value, void *member)
 {
 	const char *digits = value;
+	int *signal = member;
 	struct text name;
 	uint64_t number;
 
@@ -163,30 +187,30 @@ static bool read_limit(const char **from, uint64_t *limit)
 }
 
 /* NAME=SOFT:HARD, or NAME=BOTH. */
-static bool read_rlimit(const char *value, struct options *options)
+static bool read_rlimit(const char *value, void *member)
 {
-	struct rlimit_option *limit = &options->rlimits[options->rlimit_count];
-	const char *at = psys_strchrnul(value, '=');
+	struct rlimit_option *limit = member, *end = limit + MOST_RLIMITS;
+	size_t i = 0, length = 0;
 
-	if (!*at || options->rlimit_count == MOST_RLIMITS)
-		return false;
-	const size_t length = (size_t)(at++ - value);
-	size_t i = 0;
-	while (i < COUNT_OF(resources) && (psys_strlen(resources[i].name) != length ||
-					   psys_strncmp(resources[i].name, value, length) != 0))
-		i++;
-	if (i == COUNT_OF(resources) || !read_limit(&at, &limit->soft))
+	while (limit < end && limit->value)
+		limit++;
+	for (; i < COUNT_OF(resources); i++) {
+		length = psys_strlen(resources[i].name);
+		if (psys_strncmp(resources[i].name, value, length) == 0)
+			break;
+	}
+	const char *at = value + length;
+	if (limit == end || i == COUNT_OF(resources) || !read_limit(&at, &limit->soft))
 		return false;
 	limit->value = value;
 	limit->resource = resources[i].resource;
 	limit->hard = limit->soft;
 	if (*at == ':' && (at++, !read_limit(&at, &limit->hard)))
 		return false;
-	options->rlimit_count++;
 	return !*at && limit->soft <= limit->hard;
 }
 
-static bool read_fd(const char *value, int *fd)
+static bool read_fd(const char *value, void *member)
 {
 	uint64_t number;
 
@@ -195,105 +219,102 @@ static bool read_fd(const char *value, int *fd)
 	const long flags = psys_fcntl((int)number, PSYS_F_GETFL, 0);
 	if (flags < 0 || !(flags & (PSYS_O_WRONLY | PSYS_O_RDWR)))
 		return false;
-	*fd = (int)number;
+	*(int *)member = (int)number;
 	return true;
 }
 
-static const char *const expected[] = {
-	[DURATION] = "is no duration (a number of seconds, or with ms, s, m, h or d)",
-	[SIGNAL] = "is no signal (TERM, SIGTERM, 15)",
-	[SIZE] = "is no size (bytes, or with K, M, G or T)",
-	[COUNT] = "is no number above 0",
-	[TEXT] = "is empty",
-	[NUMBER] = "is no descriptor that is open for writing",
-	[RLIMIT] = "is no limit (NAME=SOFT:HARD, such as nofile=64:64)",
+/* Those of a kind without a function take no value. */
+static const struct {
+	bool (*read)(const char *value, void *member);
+	const char *expected;
+} kinds[] = {
+	[DURATION] = { read_duration,
+		       "is no duration (a number of seconds, or with ms, s, m, h or d)" },
+	[SIGNAL] = { read_signal, "is no signal (TERM, SIGTERM, 15)" },
+	[SIZE] = { read_size, "is no size (bytes, or with K, M, G or T)" },
+	[COUNT] = { read_count, "is no number above 0" },
+	[TEXT] = { read_text, "is empty" },
+	[NUMBER] = { read_fd, "is no descriptor that is open for writing" },
+	[RLIMIT] = { read_rlimit, "is no limit (NAME=SOFT:HARD, such as nofile=64:64)" },
+	[VERSION] = { NULL, NULL },
 };
-
-static void set_option(struct options *options, const struct option *option, const char *value,
-		       const char *shown)
-{
-	void *member = (char *)options + option->member;
-	const char *at = value;
-	bool is_valid = true;
-
-	if (option->kind == FLAG || option->kind >= HELP)
-		*(bool *)member = true;
-	else if (option->kind == DURATION)
-		is_valid = read_duration(value, member);
-	else if (option->kind == SIGNAL)
-		is_valid = read_signal(value, member);
-	else if (option->kind == SIZE)
-		is_valid = read_size(value, member);
-	else if (option->kind == COUNT)
-		is_valid = read_number(&at, member) && !*at && *(uint64_t *)member > 0;
-	else if (option->kind == TEXT)
-		is_valid = *(*(const char **)member = value);
-	else if (option->kind == NUMBER)
-		is_valid = read_fd(value, member);
-	else
-		is_valid = read_rlimit(value, options);
-	if (member == &options->cpu_time)
-		options->cpu_time_value = value;
-	if (!is_valid)
-		options_refuse(options, shown, value, expected[option->kind]);
-}
 
 /* --- the command line --------------------------------------------------------------- */
 
-/* Writes what --help or --version asks for. */
-static void answer(const struct option *option)
+static void write_help(void)
 {
 	struct text text;
 
-	if (option->kind == HELP)
-		help_write();
-	if (option->kind != VERSION)
-		return;
+	text_set(&text, help_begin);
+	for (size_t i = 0; i < COUNT_OF(table); i++)
+		text_format(&text, "%s%s\n", table[i].help[1] == '-' ? "      " : "  ",
+			    table[i].help);
+	text_add(&text, help_end);
+	text_write(&text, 1);
+}
+
+static void write_version(void)
+{
+	struct text text;
+
 	text_set(&text, "aspawn %d.%d.%d\n", (uint64_t)ASPAWN_VERSION_MAJOR,
 		 (uint64_t)ASPAWN_VERSION_MINOR, (uint64_t)ASPAWN_VERSION_PATCH);
 	text_write(&text, 1);
 }
 
-static const struct option *find_option(const char *name, size_t length, char letter)
+/* The names end with a comma or a space. */
+static const struct option *find_option(const char *name)
 {
+	const size_t length = psys_strlen(name);
+
 	for (size_t i = 0; i < COUNT_OF(table); i++)
-		if (name ? psys_strlen(table[i].name) == length &&
-				    psys_strncmp(table[i].name, name, length) == 0 :
-			   table[i].letter == letter)
-			return &table[i];
+		for (const char *at = table[i].help; *at == '-'; at = psys_strchrnul(at, ' ') + 1)
+			if (psys_strncmp(at, name, length) == 0 &&
+			    (at[length] == ',' || at[length] == ' '))
+				return &table[i];
 	return NULL;
 }
 
 /* The value is behind the name, or the next argument. Returns how many arguments were read; 0: an
  * option without a value. */
-static int read_option(struct options *options, const struct option *option, const char *shown,
-		       const char *behind, const char *next)
+static int read_option(struct options *options, const char *name, const char *behind,
+		       const char *next)
 {
-	const bool takes_value = option && option->kind != FLAG && option->kind < HELP;
+	const struct option *option = find_option(name);
+	const char *value = behind ? behind : next;
 
-	if (!option)
-		options_refuse(options, shown, NULL, "is no option (see aspawn --help)");
-	else if (takes_value && !behind && !next)
-		options_refuse(options, shown, NULL, "has no value");
-	else
-		set_option(options, option, behind ? behind : next, shown);
-	if (option && !takes_value)
-		answer(option);
-	return !takes_value ? !option : behind || !next ? 1 : 2;
+	if (!option) {
+		options_refuse(options, name, NULL, "is no option (see aspawn --help)");
+		return 1;
+	}
+	void *member = (char *)options + option->member;
+	if (!kinds[option->kind].read) {
+		*(bool *)member = true;
+		if (option->kind == HELP)
+			write_help();
+		else if (option->kind == VERSION)
+			write_version();
+		return 0;
+	}
+	if (!value)
+		options_refuse(options, name, NULL, "has no value");
+	else if (!kinds[option->kind].read(value, member))
+		options_refuse(options, name, value, kinds[option->kind].expected);
+	if (member == &options->cpu_time)
+		options->cpu_time_value = value;
+	return behind || !next ? 1 : 2;
 }
 
 static int read_long(struct options *options, char **argv)
 {
-	const char *name = *argv + 2, *end = psys_strchrnul(name, '=');
-	const struct option *option = find_option(name, (size_t)(end - name), 0);
-	char shown[64];
+	const char *end = psys_strchrnul(*argv, '=');
+	const size_t size = (size_t)(end - *argv) + 1;
+	char name[64];
 
-	psys_strlcpy(shown, *argv, sizeof shown);
-	if ((size_t)(end - *argv) < sizeof shown)
-		shown[end - *argv] = '\0';
-	const int read = read_option(options, option, shown, *end ? end + 1 : NULL, argv[1]);
+	psys_strlcpy(name, *argv, size < sizeof name ? size : sizeof name);
+	const int read = read_option(options, name, *end ? end + 1 : NULL, argv[1]);
 	if (!read && *end)
-		options_refuse(options, shown, end + 1, "takes no value");
+		options_refuse(options, name, end + 1, "takes no value");
 	return read ? read : 1;
 }
 
@@ -303,9 +324,8 @@ static int read_letters(struct options *options, char **argv)
 	int read = 0;
 
 	for (const char *letter = *argv + 1; !read && *letter && !options->is_answered; letter++) {
-		const char shown[] = { '-', *letter, '\0' };
-		read = read_option(options, find_option(NULL, 0, *letter), shown,
-				   letter[1] ? letter + 1 : NULL, argv[1]);
+		const char name[] = { '-', *letter, '\0' };
+		read = read_option(options, name, letter[1] ? letter + 1 : NULL, argv[1]);
 	}
 	return read ? read : 1;
 }

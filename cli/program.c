@@ -53,10 +53,8 @@ static void plan_limits(struct plan *plan, const struct options *options)
 	read_number(&at, &seconds);
 	if (seconds)
 		aspawn_action_rlimit(next_action(plan), PSYS_RLIMIT_CPU, seconds, seconds + 1);
-	for (int i = 0; i < options->rlimit_count; i++) {
-		const struct rlimit_option *limit = &options->rlimits[i];
+	for (const struct rlimit_option *limit = options->rlimits; limit->value; limit++)
 		aspawn_action_rlimit(next_action(plan), limit->resource, limit->soft, limit->hard);
-	}
 }
 
 static void plan_user(struct plan *plan, const struct setting *setting)

@@ -75,9 +75,9 @@ static const char *option_of(const struct options *options, const struct aspawn_
 		return "--user";
 	if (failure->kind != ASPAWN_ACTION_RLIMIT || !read_number(&number, &resource))
 		return NULL;
-	for (int i = 0; i < options->rlimit_count; i++) {
-		*value = options->rlimits[i].value;
-		if ((uint64_t)options->rlimits[i].resource == resource)
+	for (const struct rlimit_option *limit = options->rlimits; limit->value; limit++) {
+		*value = limit->value;
+		if ((uint64_t)limit->resource == resource)
 			return "--rlimit";
 	}
 	*value = options->cpu_time_value;

@@ -13,8 +13,6 @@
 #include "../../../cli/options.c"
 #undef text_write
 
-void help_write(void) {}
-
 static void check_values(const struct options *options)
 {
 	const int64_t durations[] = { options->timeout, options->idle, options->cpu_time };
@@ -25,9 +23,8 @@ static void check_values(const struct options *options)
 	check(options->signal >= 0 && options->signal <= PSYS_NSIG, "a signal that there is not");
 	check(options->json_fd >= -1, "a negative descriptor");
 	check(options->pids > 0, "no process at all");
-	check(options->rlimit_count >= 0 && options->rlimit_count <= MOST_RLIMITS,
-	      "too many limits");
-	for (int i = 0; i < options->rlimit_count; i++)
+	check(!options->rlimits[MOST_RLIMITS].value, "too many limits");
+	for (int i = 0; options->rlimits[i].value; i++)
 		check(options->rlimits[i].soft <= options->rlimits[i].hard,
 		      "a soft limit above the hard one");
 }
