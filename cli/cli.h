@@ -64,6 +64,12 @@ struct setting {
 	char home[256], name[64];
 };
 
+/* As /proc knows a process. */
+struct process {
+	int pid, parent; /* -1: it has ended */
+	char state, name[NAME_SIZE];
+};
+
 /* The page that the tool and the reaper share. */
 struct shared {
 	int pid;     /* of the program; 0: none yet */
@@ -74,11 +80,9 @@ struct shared {
 	struct psys_rusage usage;
 	int is_empty; /* nothing is left */
 	int name_count;
-	struct ended_name {
-		int pid;
-		char name[NAME_SIZE];
-	} names[MOST_NAMES];               /* those that got signals for everything */
-	unsigned to_program[2], to_all[2]; /* the tool's orders: bits of signals */
+	struct process names[MOST_NAMES]; /* those that got signals for everything */
+	/* The tool's orders: 1 for a signal to be sent. */
+	int to_program[MOST_SIGNAL + 1], to_all[MOST_SIGNAL + 1];
 };
 
 enum outcome {

@@ -8,7 +8,7 @@
  * has no child any more. As the one parent who reaps, it may signal its children by their numbers.
  * If somebody kills the helper, also together with the tool, the reaper ends everything.
  *
- * Orders of the tool are bits in the shared page, with SIGCONT as the doorbell, which also
+ * Orders of the tool are in the shared page, with SIGCONT as the doorbell, which also
  * continues a reaper that somebody has stopped. Its answers are in the same page, with SIGCHLD for
  * the tool. It has no descriptors, so that none of the program's pipes stays open.
  */
@@ -16,61 +16,45 @@
 
 enum { MOST_FOUND = 8192, PTRACE_DETACH = 17 };
 
-enum { STAT_SIZE = 192 };
+static struct process found[MOST_FOUND];
 
-static struct found {
-	int pid, parent;
-	bool is_descendant;
-} found[MOST_FOUND];
-
-/* Reads /proc/PID/stat: "12 (name) S 3 ...", where the name may have parentheses. Returns what
- * follows the name, or NULL if the process has ended. Stores the name in to, of NAME_SIZE bytes. */
-static const char *read_stat(const char *pid, char *to, char stat[STAT_SIZE])
+/* Reads /proc/PID/stat: "12 (name) S 3 ...", where the name may have parentheses. */
+static struct process read_process(int pid)
 {
+	struct process process = { .pid = pid, .parent = -1, .state = 'X' };
+	char stat[192];
 	struct text path;
+	uint64_t parent;
 
-	text_set(&path, "/proc/%s/stat", pid);
+	text_set(&path, "/proc/%d/stat", (uint64_t)pid);
 	const int fd = psys_open(path.at, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	const long length = psys_read(fd, stat, STAT_SIZE - 1);
+	const long length = psys_read(fd, stat, sizeof stat - 1);
 	psys_close(fd); /* close(-1) is harmless */
 	stat[length > 0 ? length : 0] = '\0';
 	const char *name = psys_strchrnul(stat, '('), *end = stat + psys_strlen(stat);
 	while (end > name && *end != ')')
 		end--;
-	if (end <= name || end[2] == 'Z' || end[2] == 'X')
-		return NULL;
+	if (end <= name)
+		return process;
 	const size_t size = (size_t)(end - name);
-	psys_strlcpy(to, name + 1, size < NAME_SIZE ? size : NAME_SIZE);
-	return end + 2;
-}
-
-/* Returns the number of the parent; -1: the process has ended. */
-static int read_process(const char *pid, char *to)
-{
-	char stat[STAT_SIZE];
-	const char *state = read_stat(pid, to, stat);
-	uint64_t parent;
-
-	if (!state)
-		return -1;
-	state += sizeof "S " - 1;
-	return read_number(&state, &parent) ? (int)parent : -1;
+	psys_strlcpy(process.name, name + 1, size < NAME_SIZE ? size : NAME_SIZE);
+	process.state = end[2];
+	end += sizeof ") S " - 1;
+	if (process.state != 'Z' && process.state != 'X' && read_number(&end, &parent))
+		process.parent = (int)parent;
+	return process;
 }
 
 /* Called in the tool: true if the program is stopped, or has ended, or nothing tells. */
 bool program_has_stopped(const struct shared *shared)
 {
-	char pid[PSYS_DECIMAL_SIZE], stat[STAT_SIZE], name[NAME_SIZE];
-
-	psys_u64_to_decimal(pid, (unsigned)shared->pid);
-	const char *state = shared->pid > 0 ? read_stat(pid, name, stat) : NULL;
-	return !state || *state == 'T' || *state == 't';
+	return shared->pid <= 0 || *psys_strchrnul("TtZX", read_process(shared->pid).state);
 }
 
 /* Finds all processes. Returns how many there are, or some thousands. */
 static int find_processes(void)
 {
-	char records[2048] __attribute__((aligned(8))), name[NAME_SIZE];
+	char records[2048] __attribute__((aligned(8)));
 	const int proc = psys_open("/proc", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 	int count = 0;
 	long length;
@@ -81,64 +65,49 @@ static int find_processes(void)
 			const char *digits = entry->d_name;
 			uint64_t pid;
 			if (read_number(&digits, &pid) && count < MOST_FOUND)
-				found[count++] =
-					(struct found){ (int)pid, read_process(entry->d_name, name),
-							false };
+				found[count++] = read_process((int)pid);
 			at += entry->d_reclen;
 		}
 	psys_close(proc);
 	return count;
 }
 
-/* Marks the children of one process. */
-static bool mark_children(int count, int parent)
-{
-	bool has_marked = false;
-
-	for (int i = 0; i < count; i++) {
-		has_marked |= found[i].parent == parent && !found[i].is_descendant;
-		found[i].is_descendant |= found[i].parent == parent;
-	}
-	return has_marked;
-}
-
-/* Numbers grow with each generation, unless they have begun anew: few rounds. */
+/* Moves the descendants to the front, each generation behind its parents. Returns their count. */
 static int find_descendants(void)
 {
 	const int count = find_processes();
-	bool has_marked = mark_children(count, psys_getpid());
+	int descendants = 0;
 
-	while (has_marked) {
-		has_marked = false;
-		for (int i = 0; i < count; i++)
-			if (found[i].is_descendant)
-				has_marked |= mark_children(count, found[i].pid);
+	for (int next = -1; next < descendants; next++) {
+		const int parent = next < 0 ? psys_getpid() : found[next].pid;
+		for (int i = descendants; i < count; i++)
+			if (found[i].parent == parent) {
+				const struct process child = found[i];
+				found[i] = found[descendants];
+				found[descendants++] = child;
+			}
 	}
-	return count;
+	return descendants;
 }
 
 /* --- signals ----------------------------------------------------------------------------- */
 
 /* A number may be another process's by now: the pidfd is opened before the look at the parent. A
  * process whose parent has ended is the reaper's child. */
-static void signal_found(struct shared *shared, const struct found *process, int signal)
+static void signal_found(struct shared *shared, const struct process *seen, int signal)
 {
-	struct ended_name *name = &shared->names[shared->name_count];
-	struct ended_name own = { process->pid, "" };
-	char pid[PSYS_DECIMAL_SIZE];
-	bool is_known = shared->name_count == MOST_NAMES;
+	const int fd = psys_pidfd_open(seen->pid, 0);
+	const struct process process = read_process(seen->pid);
+	int i = 0;
 
-	psys_u64_to_decimal(pid, (unsigned)process->pid);
-	const int fd = psys_pidfd_open(process->pid, 0), parent = read_process(pid, own.name);
-	if (parent > 0 && (parent == process->parent || parent == psys_getpid())) {
-		for (int i = 0; i < shared->name_count; i++)
-			is_known |= shared->names[i].pid == own.pid;
-		if (!is_known) {
-			*name = own;
-			shared->name_count++;
-		}
+	if (process.parent > 0 &&
+	    (process.parent == seen->parent || process.parent == psys_getpid())) {
+		while (i < shared->name_count && shared->names[i].pid != process.pid)
+			i++;
+		if (i == shared->name_count && i < MOST_NAMES)
+			shared->names[shared->name_count++] = process;
 		if (psys_pidfd_send_signal(fd, signal, NULL, 0) < 0 && fd < 0)
-			psys_kill(process->pid, signal);
+			psys_kill(process.pid, signal);
 	}
 	psys_close(fd);
 }
@@ -157,8 +126,7 @@ static void signal_all(const struct setting *setting, struct shared *shared, int
 	}
 	const int count = find_descendants();
 	for (int i = 0; i < count; i++)
-		if (found[i].is_descendant)
-			signal_found(shared, &found[i], signal);
+		signal_found(shared, &found[i], signal);
 	if (setting->is_init)
 		psys_kill(-1, signal);
 	else if (!setting->has_proc) /* the library has made the reaper lead a process group */
@@ -169,13 +137,12 @@ static void signal_all(const struct setting *setting, struct shared *shared, int
 static void obey(const struct setting *setting, struct shared *shared)
 {
 	for (int i = 1; i <= MOST_SIGNAL + 1; i++) {
-		const int signal = i > MOST_SIGNAL ? PSYS_SIGCONT : i, word = (signal - 1) / 32;
-		const unsigned bit = 1U << (signal - 1) % 32;
+		const int signal = i > MOST_SIGNAL ? PSYS_SIGCONT : i;
 		if (i == PSYS_SIGCONT)
 			continue;
-		if (__atomic_fetch_and(&shared->to_program[word], ~bit, __ATOMIC_ACQ_REL) & bit)
+		if (__atomic_exchange_n(&shared->to_program[signal], 0, __ATOMIC_ACQ_REL))
 			signal_program(shared, signal);
-		if (__atomic_fetch_and(&shared->to_all[word], ~bit, __ATOMIC_ACQ_REL) & bit)
+		if (__atomic_exchange_n(&shared->to_all[signal], 0, __ATOMIC_ACQ_REL))
 			signal_all(setting, shared, signal);
 	}
 }
@@ -253,7 +220,7 @@ int reaper_main(void *arg)
 	for (;;) {
 		const bool is_orphan = psys_getppid() != helper;
 		if (is_orphan)
-			shared->to_all[0] |= 1U << (PSYS_SIGKILL - 1);
+			shared->to_all[PSYS_SIGKILL] = 1;
 		reaper_turn(setting);
 		if (shared->is_empty)
 			return -PSYS_ECANCELED;

@@ -52,13 +52,13 @@ static void ring(struct supervision *s)
 
 static void order(struct supervision *s, bool all, int signal)
 {
-	unsigned *bits = all ? s->shared->to_all : s->shared->to_program;
+	int *orders = all ? s->shared->to_all : s->shared->to_program;
 
 	if (signal < 1 || signal > MOST_SIGNAL)
 		return;
 	if (s->options->is_verbose)
 		say("%n: %g is sent%s", *s->options->argv, signal, all ? " to all" : "");
-	__atomic_fetch_or(&bits[(signal - 1) / 32], 1U << (signal - 1) % 32, __ATOMIC_ACQ_REL);
+	__atomic_store_n(&orders[signal], 1, __ATOMIC_RELEASE);
 	ring(s);
 }
 
