@@ -260,7 +260,7 @@ static int remove_group(int parent, const char *name, int levels)
 
 /* What has ended may be in its group for a moment yet. The limits of what lives on stay, and so
  * does the leaf: the kernel lets the tool return only to a group without controllers. */
-void cgroup_end(struct setting *setting, struct result *result)
+void cgroup_end(struct setting *setting)
 {
 	const struct psys_timespec nap = { 0, 10000000 };
 	const bool leave = setting->options.leave;
@@ -269,8 +269,8 @@ void cgroup_end(struct setting *setting, struct result *result)
 	if (setting->cgroup >= 0) {
 		if (!leave)
 			aspawn_kill_cgroup(setting->cgroup);
-		result->oom_kills = aspawn_oom_kills(setting->cgroup);
-		result->memory_peak = (int64_t)number_in(setting->cgroup, "memory.peak", "");
+		setting->result.oom_kills = aspawn_oom_kills(setting->cgroup);
+		setting->result.memory_peak = (int64_t)number_in(setting->cgroup, "memory.peak", "");
 	}
 	for (int i = 0; cgroup.name.length && i < (leave ? NAPS_TO_LEAVE : NAPS); i++) {
 		r = remove_group(cgroup.parent, cgroup.name.at, leave ? 0 : LEVELS);

@@ -45,46 +45,6 @@ struct options {
 	char error[TEXT_SIZE]; /* the first wrong value; empty: none */
 };
 
-/* What the tool has found and opened before the start. */
-struct setting {
-	struct options options;
-	struct psys_sigset mask; /* the tool's, at its beginning */
-	bool ignores_sigchld;    /* ... */
-	bool is_closed[3];       /* the tool has no such stream */
-	bool has_proc;           /* /proc tells the children of processes */
-	bool is_init;            /* the tool is process 1 */
-	bool reaps;              /* the tool itself does the reaper's work */
-	struct shared *shared;
-	int tool;              /* its number */
-	int streams[3];        /* of the program, above 2; ASPAWN_STREAM_DEFAULT: the tool's */
-	int cgroup, parent_fd; /* the command's own; of --die-with-parent; -1: none */
-	unsigned uid, gid, groups[MOST_GROUPS];
-	size_t group_count;
-	bool changes_uid, changes_gid, changes_groups;
-	char home[256], name[64];
-};
-
-/* As /proc knows a process. */
-struct process {
-	int pid, parent; /* -1: it has ended */
-	char state, name[NAME_SIZE];
-};
-
-/* The page that the tool and the reaper share. */
-struct shared {
-	int pid;     /* of the program; 0: none yet */
-	int error;   /* of aspawn_start(); 0: none */
-	int started; /* 1: executed; -1: not; 0: not yet */
-	struct aspawn_failure failure;
-	int has_status, status;
-	struct psys_rusage usage;
-	int is_empty; /* nothing is left */
-	int name_count;
-	struct process names[MOST_NAMES]; /* those that got signals for everything */
-	/* The tool's orders: 1 for a signal to be sent. */
-	int to_program[MOST_SIGNAL + 1], to_all[MOST_SIGNAL + 1];
-};
-
 enum outcome {
 	EXITED,
 	SIGNALED,
@@ -109,7 +69,47 @@ struct result {
 	bool is_group;                /* there is no /proc: only the process group was ended */
 	int64_t duration;             /* milliseconds */
 	int64_t bytes[PUMPS], dropped[PUMPS], memory_peak; /* of the streams 1 and 2 */
+};
+
+/* What the tool has found and opened before the start, and what became of the command. */
+struct setting {
+	struct options options;
+	struct psys_sigset mask; /* the tool's, at its beginning */
+	bool ignores_sigchld;    /* ... */
+	bool is_closed[3];       /* the tool has no such stream */
+	bool has_proc;           /* /proc tells the children of processes */
+	bool is_init;            /* the tool is process 1 */
+	bool reaps;              /* the tool itself does the reaper's work */
 	struct shared *shared;
+	int tool;              /* its number */
+	int streams[3];        /* of the program, above 2; ASPAWN_STREAM_DEFAULT: the tool's */
+	int cgroup, parent_fd; /* the command's own; of --die-with-parent; -1: none */
+	unsigned uid, gid, groups[MOST_GROUPS];
+	size_t group_count;
+	bool changes_uid, changes_gid, changes_groups;
+	char home[256], name[64];
+	struct result result;
+};
+
+/* As /proc knows a process. */
+struct process {
+	int pid, parent; /* -1: it has ended */
+	char state, name[NAME_SIZE];
+};
+
+/* The page that the tool and the reaper share. */
+struct shared {
+	int pid;     /* of the program; 0: none yet */
+	int error;   /* of aspawn_start(); 0: none */
+	int started; /* 1: executed; -1: not; 0: not yet */
+	struct aspawn_failure failure;
+	int has_status, status;
+	struct psys_rusage usage;
+	int is_empty; /* nothing is left */
+	int name_count;
+	struct process names[MOST_NAMES]; /* those that got signals for everything */
+	/* The tool's orders: 1 for a signal to be sent. */
+	int to_program[MOST_SIGNAL + 1], to_all[MOST_SIGNAL + 1];
 };
 
 /* text.c: a text that is cut at the end of its buffer. */
@@ -147,10 +147,10 @@ bool program_has_stopped(const struct shared *shared);
 void user_find(struct setting *setting);
 void cgroup_make(struct setting *setting);
 uint64_t cgroup_cpu_us(const struct setting *setting);
-void cgroup_end(struct setting *setting, struct result *result);
+void cgroup_end(struct setting *setting);
 
 /* streams.c: what goes through the tool. */
-void streams_prepare(struct setting *setting, struct result *result);
+void streams_prepare(struct setting *setting);
 /* Closes the program's ends, which it has by now. */
 void streams_give(const struct setting *setting);
 void streams_poll(struct psys_pollfd polled[PUMPS]);
@@ -174,7 +174,7 @@ void terminal_tend(void);
 void terminal_end(void);
 
 /* supervise.c, report.c */
-void supervise(struct setting *setting, struct result *result);
-int report(const struct options *options, const struct result *result);
+void supervise(struct setting *setting);
+int report(struct setting *setting);
 
 #endif

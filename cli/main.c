@@ -38,17 +38,11 @@ static int open_named(struct options *options, const char *option, const char *p
 	return r < 0 ? -1 : fd;
 }
 
-/* JSON comes first: it tells also what is wrong with other options. */
-static void open_files(struct setting *setting)
+static void open_stdin(struct setting *setting)
 {
 	struct options *options = &setting->options;
 
-	if (options->json_fd > 2)
-		psys_fcntl(options->json_fd, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
-	if (options->json_file)
-		options->json_fd = open_named(options, "--json", options->json_file,
-					      PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_TRUNC);
-	if (options->stdin_file && !*options->error)
+	if (options->stdin_file)
 		setting->streams[0] =
 			open_named(options, "--stdin", options->stdin_file, PSYS_O_RDONLY);
 }
@@ -56,9 +50,10 @@ static void open_files(struct setting *setting)
 /* The parent's number may be another's by the time of the open: the second look tells. */
 static void watch_parent(struct setting *setting)
 {
+	if (!setting->options.dies_with_parent)
+		return;
 	const int parent = psys_getppid();
 	const int fd = parent > 0 ? psys_pidfd_open(parent, 0) : -PSYS_ESRCH;
-
 	if (fd < 0 || psys_getppid() != parent)
 		options_refuse(&setting->options, "--die-with-parent", NULL,
 			       "the parent process cannot be watched");
@@ -77,10 +72,12 @@ static bool has_proc(int pid)
 	       psys_faccessat(PSYS_AT_FDCWD, "/proc/thread-self/children", PSYS_R_OK) >= 0;
 }
 
+/* The object of JSON is opened first, as it tells also what is wrong with other options. */
 static void prepare(struct setting *setting)
 {
 	struct options *options = &setting->options;
 
+	take_signals(setting);
 	setting->tool = psys_getpid();
 	setting->is_init = setting->tool == 1;
 	setting->has_proc = has_proc(setting->tool);
@@ -88,42 +85,35 @@ static void prepare(struct setting *setting)
 	setting->cgroup = setting->parent_fd = -1;
 	if (options->kill_after < 0)
 		options->kill_after = setting->is_init ? 8000 : 10000;
-	open_files(setting);
-	if (options->dies_with_parent && !*options->error)
-		watch_parent(setting);
-	if (options->user && !*options->error)
-		user_find(setting);
+	if (options->json_fd > 2)
+		psys_fcntl(options->json_fd, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
+	if (options->json_file)
+		options->json_fd = open_named(options, "--json", options->json_file,
+					      PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_TRUNC);
 }
 
 int main(int argc, char **argv, char **envp)
 {
 	static struct setting setting;
-	struct result result;
+	/* Each looks for its options. */
+	static void (*const steps[])(struct setting *) = {
+		open_stdin, watch_parent, user_find, streams_prepare, cgroup_make, supervise
+	};
 
-	psys_memset(&result, 0, sizeof result);
 	hold_streams(&setting);
 	options_read(&setting.options, argc, argv);
 	if (setting.options.is_answered && !*setting.options.error)
 		return 0;
 	setting.options.envp = envp;
-	take_signals(&setting);
 	prepare(&setting);
-	setting.shared = result.shared =
-		psys_mmap(NULL, sizeof *result.shared, PSYS_PROT_READ | PSYS_PROT_WRITE,
-			  PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
-	if ((uintptr_t)result.shared > -4096UL) {
+	setting.shared = psys_mmap(NULL, sizeof *setting.shared, PSYS_PROT_READ | PSYS_PROT_WRITE,
+				   PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
+	if ((uintptr_t)setting.shared > -4096UL) {
 		say("there is no memory");
 		return CODE_TOOL;
 	}
-	if (!*setting.options.error)
-		streams_prepare(&setting, &result);
-	if (!*setting.options.error)
-		cgroup_make(&setting);
-	result.outcome = *setting.options.error ? NOT_STARTED : EXITED;
-	result.status = -1;
-	if (!*setting.options.error)
-		supervise(&setting, &result);
-	else
-		cgroup_end(&setting, &result);
-	return report(&setting.options, &result);
+	for (size_t i = 0; i < sizeof steps / sizeof *steps && !*setting.options.error; i++)
+		steps[i](&setting);
+	cgroup_end(&setting);
+	return report(&setting);
 }

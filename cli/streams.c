@@ -38,9 +38,10 @@ static void make_pipe(struct setting *setting, int stream)
 	pump_set(stream, ends[0], stream);
 }
 
-void streams_prepare(struct setting *setting, struct result *result)
+void streams_prepare(struct setting *setting)
 {
 	const struct options *options = &setting->options;
+	struct result *result = &setting->result;
 
 	for (int i = 0; i < PUMPS; i++) {
 		pump_set(i, -1, -1);

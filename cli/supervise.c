@@ -326,48 +326,6 @@ static void await_tree_end(struct supervision *s)
 		s->result->survivors = -1;
 }
 
-/* RLIMIT_CPU sends SIGXCPU, and a second later SIGKILL. */
-static bool is_cpu_limit(const struct supervision *s)
-{
-	const struct psys_rusage *usage = &s->shared->usage;
-	const int signal = PSYS_WTERMSIG(s->result->status);
-
-	return s->options->cpu_time && PSYS_WIFSIGNALED(s->result->status) &&
-	       (signal == PSYS_SIGXCPU ||
-		(signal == PSYS_SIGKILL &&
-		 1000 * (int64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec + 1) >
-			 s->options->cpu_time));
-}
-
-static enum outcome natural_outcome(const struct supervision *s)
-{
-	const struct result *result = s->result;
-
-	if (s->shared->started < 0)
-		return NOT_STARTED;
-	if (result->oom_kills > 0 && result->status == PSYS_SIGKILL &&
-	    (result->outcome == EXITED || result->outcome == STOPPED))
-		return MEMORY; /* systemd stops a scope after the OOM killer */
-	if (result->outcome != EXITED)
-		return result->outcome;
-	if (result->status < 0)
-		return LOST;
-	if (is_cpu_limit(s))
-		return CPU_TIME;
-	if (result->dropped[1] || result->dropped[2])
-		return OUTPUT;
-	return PSYS_WIFSIGNALED(result->status) ? SIGNALED : EXITED;
-}
-
-static void conclude(struct supervision *s)
-{
-	const struct shared *shared = s->shared;
-
-	if (shared->started > 0 && (shared->has_status || s->result->had_to_kill))
-		s->result->status = shared->has_status ? shared->status : PSYS_SIGKILL;
-	s->result->outcome = natural_outcome(s);
-}
-
 /* --- the start -------------------------------------------------------------------------------- */
 
 static int start_tree(struct supervision *s)
@@ -423,22 +381,22 @@ static int start(struct supervision *s)
 	return 0;
 }
 
-void supervise(struct setting *setting, struct result *result)
+void supervise(struct setting *setting)
 {
 	static struct supervision s;
 	const int64_t begin = now_ms();
 
 	s.setting = setting;
 	s.options = &setting->options;
-	s.result = result;
-	s.shared = result->shared;
+	s.result = &setting->result;
+	s.shared = setting->shared;
 	terminal_guard();
 	terminal_enter();
 	const int r = start(&s);
 	streams_give(setting);
 	if (r < 0) {
-		result->shared->error = r;
-		result->shared->started = -1;
+		s.shared->error = r;
+		s.shared->started = -1;
 	} else {
 		for (see_events(&s); !s.is_over; see_events(&s))
 			wait_for_event(&s);
@@ -447,7 +405,5 @@ void supervise(struct setting *setting, struct result *result)
 		drain(&s);
 	}
 	terminal_end();
-	cgroup_end(setting, result);
-	result->duration = now_ms() - begin;
-	conclude(&s);
+	s.result->duration = now_ms() - begin;
 }

@@ -116,6 +116,8 @@ void user_find(struct setting *setting)
 	char *group = text.at, *found, *rest;
 	unsigned ignored;
 
+	if (!value)
+		return;
 	text_set(&text, "%s", value);
 	const char *user = take(&group, ':');
 	if (!*group && *psys_strchrnul(value, ':')) {
