@@ -14,7 +14,7 @@ enum { NAPS = 100, NAPS_TO_LEAVE = 10, LEVELS = 16 };
 static struct {
 	int parent;
 	struct text name, leaf;  /* of the directories; empty: not made */
-	struct text controllers; /* "+memory +pids" */
+	struct text controllers; /* " +memory +pids" */
 } cgroup;
 
 static long read_text(int directory, const char *file, char *to, size_t size)
@@ -44,22 +44,27 @@ static int write_number(int directory, const char *file, uint64_t number)
 	return number == UINT64_MAX ? 0 : write_text(directory, file, digits);
 }
 
-/* A number behind the name, at the beginning of a line; 0: there is none. */
+/* Returns what is behind the name at the beginning of a line; NULL: there is no such line. */
+static char *find_line(char *text, const char *name)
+{
+	const size_t length = psys_strlen(name);
+
+	while (*text && psys_strncmp(text, name, length) != 0) {
+		text += psys_strchrnul(text, '\n') - text;
+		text += *text == '\n';
+	}
+	return *text ? text + length : NULL;
+}
+
+/* A number behind the name; 0: there is none. */
 static uint64_t number_in(int directory, const char *file, const char *name)
 {
 	char text[2048];
-	const char *at = text;
-	const size_t length = psys_strlen(name);
-	uint64_t number = 0;
+	uint64_t number;
 
 	read_text(directory, file, text, sizeof text);
-	while (*at && psys_strncmp(at, name, length) != 0) {
-		at = psys_strchrnul(at, '\n');
-		at += *at == '\n';
-	}
-	if (*at)
-		at += length;
-	return read_number(&at, &number) ? number : 0;
+	const char *at = find_line(text, name);
+	return at && read_number(&at, &number) ? number : 0;
 }
 
 static void replace(char *in, char what, char by)
@@ -94,31 +99,16 @@ static int open_own(void)
 {
 	char text[4096];
 	struct text path;
-	const char *at = text;
 
 	read_text(PSYS_AT_FDCWD, "/proc/self/cgroup", text, sizeof text);
-	while (*at && psys_strncmp(at, "0::", 3) != 0) {
-		at = psys_strchrnul(at, '\n');
-		at += *at == '\n';
-	}
-	if (!*at)
+	char *own = find_line(text, "0::");
+	if (!own)
 		return -PSYS_ENOENT;
-	*(char *)(uintptr_t)psys_strchrnul(at, '\n') = '\0';
+	own[psys_strchrnul(own, '\n') - own] = '\0';
 	const bool is_hybrid =
 		psys_faccessat(PSYS_AT_FDCWD, "/sys/fs/cgroup/cgroup.procs", PSYS_F_OK) < 0;
-	text_set(&path, "/sys/fs/cgroup%s%s", is_hybrid ? "/unified" : "", at + 3);
+	text_set(&path, "/sys/fs/cgroup%s%s", is_hybrid ? "/unified" : "", own);
 	return psys_open(path.at, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
-}
-
-static bool has_word(const char *text, const char *word)
-{
-	const size_t length = psys_strlen(word);
-
-	for (; *text; text++)
-		if (psys_strncmp(text, word, length) == 0 &&
-		    (text[length] == ' ' || text[length] == '\n'))
-			return true;
-	return false;
 }
 
 static bool are_enabled(const struct options *options)
@@ -126,8 +116,9 @@ static bool are_enabled(const struct options *options)
 	char text[256];
 
 	read_text(cgroup.parent, "cgroup.subtree_control", text, sizeof text);
-	return (options->memory == UINT64_MAX || has_word(text, "memory")) &&
-	       (options->pids == UINT64_MAX || has_word(text, "pids"));
+	replace(text, ' ', '\n');
+	return (options->memory == UINT64_MAX || find_line(text, "memory\n")) &&
+	       (options->pids == UINT64_MAX || find_line(text, "pids\n"));
 }
 
 static void enter_leaf(void)
@@ -158,11 +149,9 @@ static bool enable(struct setting *setting)
 
 	if (are_enabled(&setting->options))
 		return true;
-	if (setting->options.memory != UINT64_MAX)
-		text_add(&cgroup.controllers,
-			 setting->options.pids == UINT64_MAX ? "+memory" : "+memory +pids");
-	else
-		text_add(&cgroup.controllers, "+pids");
+	text_set(&cgroup.controllers, "%s%s",
+		 setting->options.memory == UINT64_MAX ? "" : " +memory",
+		 setting->options.pids == UINT64_MAX ? "" : " +pids");
 	if (!setting->options.cgroup)
 		enter_leaf();
 	const int r = write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers.at);
@@ -175,8 +164,8 @@ static bool enable(struct setting *setting)
 		refuse(setting, "other processes are in the group: ", numbers, r);
 	} else if (r < 0) {
 		refuse(setting,
-		       r == -PSYS_ENOENT ? "version 2 has no such controller here: " :
-					   "cannot enable ",
+		       r == -PSYS_ENOENT ? "version 2 has no such controller here:" :
+					   "cannot enable",
 		       cgroup.controllers.at, r);
 	}
 	return r == 0;
