@@ -4,46 +4,39 @@
 
 enum { MOST_ACTIONS = 16 + MOST_RLIMITS };
 
-struct plan {
-	struct aspawn_action actions[MOST_ACTIONS];
-	size_t count;
-};
-
-static struct aspawn_action *next_action(struct plan *plan)
-{
-	return &plan->actions[plan->count++];
-}
-
-static void plan_signals(struct plan *plan, const struct setting *setting)
+/* Each function makes the next actions, and returns what is behind them. */
+static struct aspawn_action *plan_signals(struct aspawn_action *next, const struct setting *setting)
 {
 	for (int fd = 0; fd < 3; fd++)
 		if (setting->is_closed[fd] && setting->streams[fd] == ASPAWN_STREAM_DEFAULT)
-			aspawn_action_close(next_action(plan), fd);
-	aspawn_action_sigmask(next_action(plan), &setting->mask);
+			aspawn_action_close(next++, fd);
+	aspawn_action_sigmask(next++, &setting->mask);
 	if (setting->ignores_sigchld)
-		aspawn_action_signal_ignore(next_action(plan), PSYS_SIGCHLD);
+		aspawn_action_signal_ignore(next++, PSYS_SIGCHLD);
+	return next;
 }
 
 /* Process 1 gives the program a process group of its own, which has the terminal in the
  * foreground. */
-static void plan_session(struct plan *plan, const struct setting *setting)
+static struct aspawn_action *plan_session(struct aspawn_action *next, const struct setting *setting)
 {
 	int group;
 
 	if (setting->options.setsid || setting->options.pty)
-		aspawn_action_setsid(next_action(plan));
+		aspawn_action_setsid(next++);
 	else if (setting->is_init)
-		aspawn_action_setpgid(next_action(plan), 0);
+		aspawn_action_setpgid(next++, 0);
 	if (setting->options.pty)
-		aspawn_action_controlling_terminal(next_action(plan), 1);
+		aspawn_action_controlling_terminal(next++, 1);
 	else if (setting->is_init && !setting->options.setsid &&
 		 psys_ioctl(0, PSYS_TIOCGPGRP, (uintptr_t)&group) >= 0)
-		aspawn_action_foreground(next_action(plan), 0);
+		aspawn_action_foreground(next++, 0);
+	return next;
 }
 
 /* RLIMIT_CPU counts whole seconds: a fraction is rounded up, by its digits, as 64-bit numbers are
  * not divided here. After the soft limit (SIGXCPU) a program has a second more. */
-static void plan_limits(struct plan *plan, const struct options *options)
+static struct aspawn_action *plan_limits(struct aspawn_action *next, const struct options *options)
 {
 	char digits[PSYS_DECIMAL_SIZE];
 	const char *at = digits;
@@ -52,29 +45,31 @@ static void plan_limits(struct plan *plan, const struct options *options)
 	digits[psys_u64_to_decimal(digits, (uint64_t)options->cpu_time + 999) - 3] = '\0';
 	read_number(&at, &seconds);
 	if (seconds)
-		aspawn_action_rlimit(next_action(plan), PSYS_RLIMIT_CPU, seconds, seconds + 1);
+		aspawn_action_rlimit(next++, PSYS_RLIMIT_CPU, seconds, seconds + 1);
 	for (const struct rlimit_option *limit = options->rlimits; limit->value; limit++)
-		aspawn_action_rlimit(next_action(plan), limit->resource, limit->soft, limit->hard);
+		aspawn_action_rlimit(next++, limit->resource, limit->soft, limit->hard);
+	return next;
 }
 
-static void plan_user(struct plan *plan, const struct setting *setting)
+static struct aspawn_action *plan_user(struct aspawn_action *next, const struct setting *setting)
 {
 	if (setting->changes_groups)
-		aspawn_action_groups(next_action(plan), setting->groups, setting->group_count);
+		aspawn_action_groups(next++, setting->groups, setting->group_count);
 	if (setting->changes_gid)
-		aspawn_action_resgid(next_action(plan), setting->gid, setting->gid, setting->gid);
+		aspawn_action_resgid(next++, setting->gid, setting->gid, setting->gid);
 	if (setting->changes_uid)
-		aspawn_action_resuid(next_action(plan), setting->uid, setting->uid, setting->uid);
+		aspawn_action_resuid(next++, setting->uid, setting->uid, setting->uid);
 	if (*setting->home)
-		aspawn_action_setenv(next_action(plan), "HOME", setting->home);
+		aspawn_action_setenv(next++, "HOME", setting->home);
 	if (*setting->name) {
-		aspawn_action_setenv(next_action(plan), "USER", setting->name);
-		aspawn_action_setenv(next_action(plan), "LOGNAME", setting->name);
+		aspawn_action_setenv(next++, "USER", setting->name);
+		aspawn_action_setenv(next++, "LOGNAME", setting->name);
 	}
 	if (setting->options.directory)
-		aspawn_action_chdir(next_action(plan), setting->options.directory);
+		aspawn_action_chdir(next++, setting->options.directory);
 	if (setting->options.no_new_privs)
-		aspawn_action_no_new_privs(next_action(plan));
+		aspawn_action_no_new_privs(next++);
+	return next;
 }
 
 /* The program ignores what the tool ignores, except the signal that shall end it. */
@@ -87,15 +82,14 @@ void program_start(const struct setting *setting)
 {
 	struct shared *shared = setting->shared;
 	struct aspawn_child child;
-	struct plan plan;
+	struct aspawn_action actions[MOST_ACTIONS], *next = actions;
 
-	plan.count = 0;
-	plan_signals(&plan, setting);
-	plan_session(&plan, setting);
+	next = plan_signals(next, setting);
+	next = plan_session(next, setting);
 	if (setting->cgroup >= 0)
-		aspawn_action_join_cgroup(next_action(&plan), setting->cgroup);
-	plan_limits(&plan, &setting->options);
-	plan_user(&plan, setting);
+		aspawn_action_join_cgroup(next++, setting->cgroup);
+	next = plan_limits(next, &setting->options);
+	next = plan_user(next, setting);
 
 	const struct aspawn_command command = {
 		.size = sizeof command,
@@ -103,8 +97,8 @@ void program_start(const struct setting *setting)
 			 ASPAWN_COMMAND_NO_PIDFD,
 		.argv = setting->options.argv,
 		.envp = setting->options.envp,
-		.actions = plan.actions,
-		.action_count = plan.count,
+		.actions = actions,
+		.action_count = (size_t)(next - actions),
 		.std_in = setting->streams[0],
 		.std_out = setting->streams[1],
 		.std_err = setting->streams[2],
