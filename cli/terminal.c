@@ -4,27 +4,43 @@
  * a process that sets the user's terminal back if the tool is killed, and holds nothing else.
  */
 #include "cli.h"
-#include "termios.h"
 
-enum { ROWS = 24, COLUMNS = 80 };
+enum { ROWS = 24, COLUMNS = 80, ECHO = 8 };
+
+/* The modes of a terminal as the kernel has them: the library's headers have none, as it sets no
+ * modes. Architectures agree on the first four members, and on ECHO. */
+struct termios {
+	unsigned c_iflag, c_oflag, c_cflag, c_lflag;
+	unsigned char rest[48]; /* the line discipline, control characters, speeds */
+};
+
+#if defined __mips__
+#define TCGETS 0x540D
+#define TCSETS 0x540E
+#elif defined __powerpc__
+#define TCGETS 0x402C7413
+#define TCSETS 0x802C7414
+#elif defined __sparc__
+#define TCGETS 0x40245408
+#define TCSETS 0x80245409
+#else
+#define TCGETS 0x5401
+#define TCSETS 0x5402
+#endif
+
+#if defined __powerpc__
+#define ICANON 0x0100U
+#else
+#define ICANON 0x0002U
+#endif
 
 static struct {
 	int here, peer;   /* the tool's end, and a copy of the program's */
 	bool is_terminal; /* the tool's input is one */
 	bool is_raw;
-	struct termios saved;
+	struct termios saved; /* the user's; without a terminal the command's */
 	int guard, guard_fd;
 } terminal = { .here = -1, .peer = -1, .guard_fd = -1 };
-
-static int get_modes(int fd, struct termios *modes)
-{
-	return (int)psys_ioctl(fd, TCGETS, (uintptr_t)modes);
-}
-
-static int set_modes(int fd, const struct termios *modes)
-{
-	return (int)psys_ioctl(fd, TCSETS, (uintptr_t)modes);
-}
 
 void terminal_resize(void)
 {
@@ -36,36 +52,26 @@ void terminal_resize(void)
 	psys_ioctl(terminal.here, PSYS_TIOCSWINSZ, (uintptr_t)&size);
 }
 
-static int open_pair(void)
-{
-	const int flags = PSYS_O_RDWR | PSYS_O_NOCTTY | PSYS_O_CLOEXEC, locked = 0;
-
-	terminal.here = psys_open("/dev/ptmx", flags | PSYS_O_NONBLOCK, 0);
-	if (terminal.here < 0)
-		return terminal.here;
-	psys_ioctl(terminal.here, PSYS_TIOCSPTLCK, (uintptr_t)&locked);
-	terminal.peer = (int)psys_ioctl(terminal.here, PSYS_TIOCGPTPEER, (uintptr_t)flags);
-	return terminal.peer;
-}
-
 /* The user's modes are the new terminal's too. */
 void terminal_make(struct setting *setting)
 {
+	const int flags = PSYS_O_RDWR | PSYS_O_NOCTTY | PSYS_O_CLOEXEC, locked = 0;
 	const bool has_file = setting->options.stdin_file;
-	struct termios modes;
 
-	if (open_pair() < 0) {
+	terminal.here = psys_open("/dev/ptmx", flags | PSYS_O_NONBLOCK, 0);
+	psys_ioctl(terminal.here, PSYS_TIOCSPTLCK, (uintptr_t)&locked);
+	terminal.peer = (int)psys_ioctl(terminal.here, PSYS_TIOCGPTPEER, (uintptr_t)flags);
+	if (terminal.peer < 0) {
 		options_refuse(&setting->options, "--pty", NULL,
 			       "there is no /dev/ptmx, or no terminal left");
 		return;
 	}
-	terminal.is_terminal = get_modes(0, &terminal.saved) >= 0;
-	if (get_modes(terminal.here, &modes) >= 0 && !terminal.is_terminal) {
-		modes.c_lflag &= ~(unsigned)ECHO;
-		set_modes(terminal.here, &modes);
-	} else {
-		set_modes(terminal.here, &terminal.saved);
+	terminal.is_terminal = psys_ioctl(0, TCGETS, (uintptr_t)&terminal.saved) >= 0;
+	if (!terminal.is_terminal) {
+		psys_ioctl(terminal.here, TCGETS, (uintptr_t)&terminal.saved);
+		terminal.saved.c_lflag &= ~(unsigned)ECHO;
 	}
+	psys_ioctl(terminal.here, TCSETS, (uintptr_t)&terminal.saved);
 	terminal_resize();
 	for (int i = has_file; i < 3; i++)
 		setting->streams[i] = terminal.peer;
@@ -84,7 +90,7 @@ void terminal_enter(void)
 	    (psys_ioctl(0, PSYS_TIOCGPGRP, (uintptr_t)&group) >= 0 && group != psys_getpgid(0)))
 		return;
 	raw.c_iflag = raw.c_oflag = raw.c_lflag = 0;
-	terminal.is_raw = set_modes(0, &raw) >= 0;
+	terminal.is_raw = psys_ioctl(0, TCSETS, (uintptr_t)&raw) >= 0;
 	pump_set(0, 0, terminal.here);
 	terminal_resize();
 }
@@ -98,7 +104,8 @@ void terminal_tend(void)
 	struct termios modes;
 
 	terminal_enter();
-	if (terminal.is_terminal || !streams_input_ended() || get_modes(terminal.here, &modes) < 0)
+	if (terminal.is_terminal || !streams_input_ended() ||
+	    psys_ioctl(terminal.here, TCGETS, (uintptr_t)&modes) < 0)
 		return;
 	if (stream_is_ready(terminal.peer, PSYS_POLLIN) ||
 	    (!(modes.c_lflag & ICANON) && now_ms() < next))
@@ -111,7 +118,7 @@ void terminal_leave(void)
 {
 	if (!terminal.is_raw)
 		return;
-	set_modes(0, &terminal.saved);
+	psys_ioctl(0, TCSETS, (uintptr_t)&terminal.saved);
 	pump_set(0, -1, -1);
 	terminal.is_raw = false;
 }
@@ -130,7 +137,7 @@ static void guard_main(int fd)
 	while ((r = psys_read(1, &byte, 1)) == -PSYS_EINTR)
 		continue;
 	if (r == 0)
-		set_modes(0, &terminal.saved);
+		psys_ioctl(0, TCSETS, (uintptr_t)&terminal.saved);
 	psys_exit_group(0);
 }
 
