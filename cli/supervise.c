@@ -78,10 +78,8 @@ static void kill_all(struct supervision *s)
 }
 
 /* Signal 0: nothing is sent. */
-static void stop(struct supervision *s, int signal, int64_t grace)
+static void stop(struct supervision *s, bool all, int signal, int64_t grace)
 {
-	const bool all = !s->options->foreground || s->shared->has_status;
-
 	if (s->phase >= KILLING)
 		return;
 	if (signal == PSYS_SIGKILL) {
@@ -91,9 +89,9 @@ static void stop(struct supervision *s, int signal, int64_t grace)
 	if (s->phase != ENDING)
 		s->step_at = time_in(grace);
 	s->phase = ENDING;
-	order(s, all, signal);
+	order(s, all || s->shared->has_status, signal);
 	if (signal)
-		order(s, all, PSYS_SIGCONT);
+		order(s, all || s->shared->has_status, PSYS_SIGCONT);
 }
 
 static void reach_limit(struct supervision *s, enum outcome outcome)
@@ -101,13 +99,13 @@ static void reach_limit(struct supervision *s, enum outcome outcome)
 	if (s->phase != RUNNING)
 		return;
 	s->result->outcome = outcome;
-	stop(s, s->options->signal, s->options->kill_after);
+	stop(s, !s->options->foreground, s->options->signal, s->options->kill_after);
 }
 
 /* --- signals to the tool ----------------------------------------------------------------- */
 
-/* A second signal ends everything at once. */
-static void stop_by_signal(struct supervision *s, int signal, bool is_sent)
+/* A second reason ends everything at once. Reason 0: the parent process has ended. */
+static void stop_by_signal(struct supervision *s, int reason, bool all, int signal)
 {
 	if (s->stops++ && s->phase != DRAINING) {
 		kill_all(s);
@@ -116,17 +114,9 @@ static void stop_by_signal(struct supervision *s, int signal, bool is_sent)
 	s->gives_up = s->phase == DRAINING;
 	if (s->phase == RUNNING) {
 		s->result->outcome = STOPPED;
-		s->result->stop_signal = signal;
+		s->result->stop_signal = reason;
 	}
-	stop(s, is_sent ? 0 : signal, s->options->kill_after);
-}
-
-/* The command is in the tool's process group: what the terminal sends, both get. */
-static bool has_reached_program(const struct supervision *s,
-				const struct psys_signalfd_siginfo *info)
-{
-	return info->ssi_code == SI_KERNEL && !s->options->setsid && !s->options->pty &&
-	       !s->setting->is_init;
+	stop(s, all, signal, s->options->kill_after);
 }
 
 /* The shell takes the terminal as soon as the tool has stopped: the program, which reads the
@@ -145,16 +135,17 @@ static void stop_after_program(const struct supervision *s)
 static void handle_signal(struct supervision *s, const struct psys_signalfd_siginfo *info)
 {
 	const int signal = (int)info->ssi_signo;
-	const bool is_sent = has_reached_program(s, info);
+	/* The command is in the tool's process group: what the terminal sends, both get. */
+	const bool is_sent = info->ssi_code == SI_KERNEL && !s->options->setsid &&
+			     !s->options->pty && !s->setting->is_init;
 
 	if (signal == PSYS_SIGCHLD || info->ssi_pid == (unsigned)s->setting->tool)
 		return;
 	if (signal == PSYS_SIGALRM)
 		reach_limit(s, TIMEOUT);
-	else if (signal == PSYS_SIGTERM || signal == PSYS_SIGHUP)
-		stop_by_signal(s, signal, is_sent);
-	else if (signal == PSYS_SIGINT || signal == PSYS_SIGQUIT)
-		is_sent ? (void)0 : stop_by_signal(s, signal, false);
+	else if (signal == PSYS_SIGTERM || signal == PSYS_SIGHUP ||
+		 (!is_sent && (signal == PSYS_SIGINT || signal == PSYS_SIGQUIT)))
+		stop_by_signal(s, signal, !s->options->foreground, is_sent ? 0 : signal);
 	else if (info->ssi_code != SI_KERNEL)
 		order(s, false, signal);
 	if (signal == PSYS_SIGTSTP || signal == PSYS_SIGTTIN || signal == PSYS_SIGTTOU)
@@ -212,7 +203,7 @@ static void take_step(struct supervision *s)
 {
 	if (s->phase == LINGERING) {
 		s->result->had_to_end = true;
-		stop(s, PSYS_SIGTERM, GRACE_OF_REST);
+		stop(s, true, PSYS_SIGTERM, GRACE_OF_REST);
 	} else if (s->phase == KILLING && ((!s->setting->reaps && !s->is_helperless) ||
 					   s->kills > PATIENCE / ESCALATION)) {
 		s->is_over = true;
@@ -241,6 +232,11 @@ static void see_time(struct supervision *s)
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* It looks now and then if no descriptor tells the tree's end, and wakes a stopped reaper. */
 static int64_t next_time(const struct supervision *s)
 {
@@ -249,18 +245,11 @@ static int64_t next_time(const struct supervision *s)
 	const int look = s->polled[ENDED].fd < 0 && !s->setting->reaps && !s->is_over ? 10 :
 			 looks_often                                                  ? 200 :
 											1000;
-	const int64_t times[] = {
-		now_ms() + look,
-		s->phase == RUNNING && s->options->idle ? streams_last_output() + s->options->idle :
-							  NO_TIME,
-		s->timeout_at,
-		s->is_over ? s->ended_at + DRAIN : s->step_at,
-	};
-	int64_t first = NO_TIME;
+	int64_t time = earlier(now_ms() + look, s->timeout_at);
 
-	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-		first = times[i] < first ? times[i] : first;
-	return first;
+	if (s->phase == RUNNING && s->options->idle)
+		time = earlier(time, streams_last_output() + s->options->idle);
+	return earlier(time, s->is_over ? s->ended_at + DRAIN : s->step_at);
 }
 
 static void wait_for_event(struct supervision *s)
@@ -278,12 +267,9 @@ static void see_events(struct supervision *s)
 {
 	read_signals(s);
 	streams_turn();
-	if (s->polled[PARENT].revents) {
+	if (s->polled[PARENT].fd >= 0 && s->polled[PARENT].revents) {
 		s->polled[PARENT].fd = -1;
-		s->polled[PARENT].revents = 0;
-		stop_by_signal(s, 0, true);
-		order(s, true, s->options->signal);
-		order(s, true, PSYS_SIGCONT);
+		stop_by_signal(s, 0, true, s->options->signal);
 	}
 	if (s->shared->has_status)
 		see_program_end(s);
