@@ -245,11 +245,14 @@ static int64_t next_time(const struct supervision *s)
 	const int look = s->polled[ENDED].fd < 0 && !s->setting->reaps && !s->is_over ? 10 :
 			 looks_often                                                  ? 200 :
 											1000;
-	int64_t time = earlier(now_ms() + look, s->timeout_at);
+	const int64_t drained_at = s->ended_at + DRAIN;
+	int64_t time = now_ms() + look;
 
+	if (s->is_over) /* after it only a slow reader is waited for */
+		return now_ms() < drained_at ? earlier(time, drained_at) : time;
 	if (s->phase == RUNNING && s->options->idle)
 		time = earlier(time, streams_last_output() + s->options->idle);
-	return earlier(time, s->is_over ? s->ended_at + DRAIN : s->step_at);
+	return earlier(time, earlier(s->timeout_at, s->step_at));
 }
 
 static void wait_for_event(struct supervision *s)
@@ -285,7 +288,7 @@ static void see_events(struct supervision *s)
 static void drain(struct supervision *s)
 {
 	s->phase = DRAINING;
-	s->polled[ENDED].fd = -1;
+	s->polled[ENDED].fd = s->polled[PARENT].fd = -1;
 	do {
 		streams_turn();
 		if (streams_are_done(s->options->leave && now_ms() < s->ended_at + DRAIN))

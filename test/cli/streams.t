@@ -74,7 +74,7 @@ ends_without_a_reader()
 # Each run is a child of a shell of its own, whose times(2) has that of the tool.
 cpu_time_of()
 {
-	sh -c '"$@" </dev/null >/dev/null; times' sh "$@" | awk 'NR == 2 { split($1, user, /[ms]/); split($2, system_, /[ms]/)
+	sh -c '"$@" </dev/null >&3; times' sh "$@" | awk 'NR == 2 { split($1, user, /[ms]/); split($2, system_, /[ms]/)
 		printf "%d\n", 1000 * (60 * user[1] + user[2] + 60 * system_[1] + system_[2]) }'
 }
 
@@ -82,7 +82,7 @@ costs_less_than_30_ms()
 {
 	for limit in "" --timeout=1000 --idle=1000 --pty --output-limit=1M --die-with-parent; do
 		# shellcheck disable=SC2086
-		(cpu_time_of "$aspawn" $limit sleep "${quiet:-5}" >"cost$limit") &
+		(cpu_time_of "$aspawn" $limit sleep "${quiet:-5}" 3>/dev/null >"cost$limit") &
 	done
 	wait
 	for file in cost*; do
@@ -92,6 +92,17 @@ costs_less_than_30_ms()
 	[ -z "${bad-}" ]
 }
 
+# The program has ended, and its output is in two pipes and the tool.
+waits_for_a_reader_at_no_cost()
+{
+	for limit in "" --timeout=1 --leave; do
+		# shellcheck disable=SC2086
+		cpu_time_of "$aspawn" $limit --output-limit=1M head -c 100000 /dev/zero 3>&1 >cost | { sleep 3; wc -c >count; }
+		echo "'$limit': $(cat cost) ms, $(cat count) bytes"
+		[ "$(cat cost)" -lt 30 ] && [ "$(cat count)" = 100000 ] || return 1
+	done
+}
+
 check passes_output_unchanged passes_unchanged
 check passes_input_unchanged passes_input_unchanged
 check passes_both_streams passes_both_streams
@@ -99,4 +110,5 @@ check drops_what_is_beyond_the_limit drops_what_is_beyond
 check reads_only_what_the_program_needs reads_only_what_it_needs
 check ends_a_program_without_a_reader ends_without_a_reader
 check costs_less_than_30_ms_while_quiet costs_less_than_30_ms
+check waits_for_a_slow_reader_at_no_cost waits_for_a_reader_at_no_cost
 finish
