@@ -17,16 +17,6 @@ static struct {
 	struct text controllers; /* " +memory +pids" */
 } cgroup;
 
-static long read_text(int directory, const char *file, char *to, size_t size)
-{
-	const int fd = psys_openat(directory, file, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	const long length = psys_read(fd, to, size - 1);
-
-	psys_close(fd);
-	to[length > 0 ? length : 0] = '\0';
-	return length;
-}
-
 static int write_text(int directory, const char *file, const char *text)
 {
 	const int fd = psys_openat(directory, file, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
@@ -62,7 +52,7 @@ static uint64_t number_in(int directory, const char *file, const char *name)
 	char text[2048];
 	uint64_t number;
 
-	read_text(directory, file, text, sizeof text);
+	file_read(directory, file, text, sizeof text);
 	const char *at = find_line(text, name);
 	return at && read_number(&at, &number) ? number : 0;
 }
@@ -100,7 +90,7 @@ static int open_own(void)
 	char text[4096];
 	struct text path;
 
-	read_text(PSYS_AT_FDCWD, "/proc/self/cgroup", text, sizeof text);
+	file_read(PSYS_AT_FDCWD, "/proc/self/cgroup", text, sizeof text);
 	char *own = find_line(text, "0::");
 	if (!own)
 		return -PSYS_ENOENT;
@@ -115,7 +105,7 @@ static bool are_enabled(const struct options *options)
 {
 	char text[256];
 
-	read_text(cgroup.parent, "cgroup.subtree_control", text, sizeof text);
+	file_read(cgroup.parent, "cgroup.subtree_control", text, sizeof text);
 	replace(text, ' ', '\n');
 	return (options->memory == UINT64_MAX || find_line(text, "memory\n")) &&
 	       (options->pids == UINT64_MAX || find_line(text, "pids\n"));
@@ -156,7 +146,7 @@ static bool enable(struct setting *setting)
 		enter_leaf();
 	const int r = write_text(cgroup.parent, "cgroup.subtree_control", cgroup.controllers.at);
 	if (r == -PSYS_EBUSY) { /* others are in the group */
-		long length = read_text(cgroup.parent, "cgroup.procs", numbers, sizeof numbers);
+		long length = file_read(cgroup.parent, "cgroup.procs", numbers, sizeof numbers);
 		while (length > 0 && numbers[--length] != '\n')
 			continue; /* a number that is cut */
 		numbers[length > 0 ? length : 0] = '\0';

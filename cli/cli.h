@@ -128,6 +128,8 @@ int text_write(const struct text *text, int fd);
 void say(const char *format, ...);
 /* Reads decimal digits, and moves *from behind them. False if there are none, or too many. */
 bool read_number(const char **from, uint64_t *number);
+/* Reads the beginning of a file as a string. Returns its length, or a negative error number. */
+long file_read(int directory, const char *path, char *to, size_t size);
 int64_t now_ms(void);
 
 /* options.c. Refusing keeps the first error: name "value": what. */

@@ -27,10 +27,7 @@ static struct process read_process(int pid)
 	uint64_t parent;
 
 	text_set(&path, "/proc/%d/stat", (uint64_t)pid);
-	const int fd = psys_open(path.at, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	const long length = psys_read(fd, stat, sizeof stat - 1);
-	psys_close(fd); /* close(-1) is harmless */
-	stat[length > 0 ? length : 0] = '\0';
+	file_read(PSYS_AT_FDCWD, path.at, stat, sizeof stat);
 	const char *name = psys_strchrnul(stat, '('), *end = stat + psys_strlen(stat);
 	while (end > name && *end != ')')
 		end--;
@@ -207,11 +204,7 @@ int reaper_main(void *arg)
 	struct psys_sigset set;
 	const int helper = psys_getppid();
 
-	psys_sigemptyset(&set);
-	psys_sigaddset(&set, PSYS_SIGCHLD);
-	psys_sigaddset(&set, PSYS_SIGCONT);
-	psys_rt_sigaction(PSYS_SIGCHLD, &(struct psys_sigaction){ .handler = PSYS_SIG_DFL }, NULL,
-			  PSYS_SIGSET_SIZE);
+	psys_sigfillset(&set);
 	psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGCONT, 0, 0, 0);
 	program_start(setting);

@@ -197,6 +197,16 @@ void say(const char *format, ...)
 	text_write(&text, 2);
 }
 
+long file_read(int directory, const char *path, char *to, size_t size)
+{
+	const int fd = psys_openat(directory, path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	const long length = psys_read(fd, to, size - 1);
+
+	psys_close(fd); /* close(-1) is harmless */
+	to[length > 0 ? length : 0] = '\0';
+	return length;
+}
+
 int64_t now_ms(void)
 {
 	struct psys_timespec time;
