@@ -6,6 +6,7 @@
 #include "cli.h"
 
 enum { ROWS = 24, COLUMNS = 80, ECHO = 8 };
+enum { FLAGS = PSYS_O_RDWR | PSYS_O_NOCTTY | PSYS_O_CLOEXEC };
 
 /* The modes of a terminal as the kernel has them: the library's headers have none, as it sets no
  * modes. Architectures agree on the first four members, and on ECHO. */
@@ -35,12 +36,12 @@ struct termios {
 #endif
 
 static struct {
-	int here, peer;   /* the tool's end, and a copy of the program's */
+	int here;         /* the tool's end */
 	bool is_terminal; /* the tool's input is one */
 	bool is_raw;
 	struct termios saved; /* the user's; without a terminal the command's */
 	int guard, guard_fd;
-} terminal = { .here = -1, .peer = -1, .guard_fd = -1 };
+} terminal = { .here = -1, .guard_fd = -1 };
 
 void terminal_resize(void)
 {
@@ -52,16 +53,21 @@ void terminal_resize(void)
 	psys_ioctl(terminal.here, PSYS_TIOCSWINSZ, (uintptr_t)&size);
 }
 
+static int open_peer(void)
+{
+	return (int)psys_ioctl(terminal.here, PSYS_TIOCGPTPEER, (uintptr_t)FLAGS);
+}
+
 /* The user's modes are the new terminal's too. */
 void terminal_make(struct setting *setting)
 {
-	const int flags = PSYS_O_RDWR | PSYS_O_NOCTTY | PSYS_O_CLOEXEC, locked = 0;
 	const bool has_file = setting->options.stdin_file;
+	const int locked = 0;
 
-	terminal.here = psys_open("/dev/ptmx", flags | PSYS_O_NONBLOCK, 0);
+	terminal.here = psys_open("/dev/ptmx", FLAGS | PSYS_O_NONBLOCK, 0);
 	psys_ioctl(terminal.here, PSYS_TIOCSPTLCK, (uintptr_t)&locked);
-	terminal.peer = (int)psys_ioctl(terminal.here, PSYS_TIOCGPTPEER, (uintptr_t)flags);
-	if (terminal.peer < 0) {
+	const int peer = open_peer();
+	if (peer < 0) {
 		options_refuse(&setting->options, "--pty", NULL,
 			       "there is no /dev/ptmx, or no terminal left");
 		return;
@@ -74,7 +80,7 @@ void terminal_make(struct setting *setting)
 	psys_ioctl(terminal.here, TCSETS, (uintptr_t)&terminal.saved);
 	terminal_resize();
 	for (int i = has_file; i < 3; i++)
-		setting->streams[i] = terminal.peer;
+		setting->streams[i] = peer;
 	pump_set(1, terminal.here, 1);
 	if (!has_file && !setting->is_closed[0] && !terminal.is_terminal)
 		pump_set(0, 0, terminal.here);
@@ -95,6 +101,16 @@ void terminal_enter(void)
 	terminal_resize();
 }
 
+/* Opens the program's end for a moment: the tool holds none, which would keep the output open. */
+static bool has_unread_input(void)
+{
+	const int peer = open_peer();
+	const bool has_input = stream_is_ready(peer, PSYS_POLLIN);
+
+	psys_close(peer);
+	return has_input;
+}
+
 /* Now and then: a shell does not tell that the tool has come to the foreground; and after the
  * program has read an end of file, the next read shall find one too. A line editor such as readline
  * reads the character itself in a raw mode, where a second is enough between two of them. */
@@ -107,8 +123,7 @@ void terminal_tend(void)
 	if (terminal.is_terminal || !streams_input_ended() ||
 	    psys_ioctl(terminal.here, TCGETS, (uintptr_t)&modes) < 0)
 		return;
-	if (stream_is_ready(terminal.peer, PSYS_POLLIN) ||
-	    (!(modes.c_lflag & ICANON) && now_ms() < next))
+	if (has_unread_input() || (!(modes.c_lflag & ICANON) && now_ms() < next))
 		return;
 	next = now_ms() + 1000;
 	psys_write(terminal.here, "\4", 1);

@@ -92,7 +92,19 @@ has_a_terminal()
 
 ends_input_of_a_terminal()
 {
-	echo text | exits 0 --pty sh -c 'cat; cat; echo end' && [ "$(tr -d '\r' <"$work/out" | tr '\n' ' ')" = 'text end ' ]
+	for option in --pty "--pty --leave"; do
+		# shellcheck disable=SC2086 # a word each
+		echo text | exits 0 -t 20 $option sh -c 'cat; cat; echo end' && [ "$(tr -d '\r' <"$work/out" | tr '\n' ' ')" = 'text end ' ] ||
+			{ echo "with $option"; return 1; }
+	done
+}
+
+# The program has not read the end of the input for a time in which the tool has looked often.
+ends_input_of_a_terminal_once()
+{
+	exits 0 --pty sh -c 'sleep 2; stty -icanon min 0 time 0
+		until count=$(dd bs=100 count=1 2>/dev/null | wc -c); [ "$count" -gt 0 ]; do sleep 0.1; done; echo "$count"' </dev/null &&
+		echo "$(cat "$work/out") bytes" && [ "$(tr -d '\r' <"$work/out")" = 1 ]
 }
 
 # In a group whose children have the controller, or an error of what is missing there.
@@ -144,6 +156,7 @@ check drops_excess_output drops_excess_output
 check gives_output_that_is_held gives_output_that_is_held
 check has_a_terminal has_a_terminal
 check ends_input_of_a_terminal ends_input_of_a_terminal
+check ends_input_that_is_unread_once ends_input_of_a_terminal_once
 if [ -w "$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/cgroup.procs" ]; then
 	check limits_memory limits_memory
 else
