@@ -66,7 +66,6 @@ struct result {
 	int survivors;                /* -1: not known */
 	bool had_to_kill, had_to_end; /* the command; what the program has left */
 	bool counts;                  /* the bytes are those that went through the tool */
-	bool is_group;                /* there is no /proc: only the process group was ended */
 	int64_t duration;             /* milliseconds */
 	int64_t bytes[PUMPS], dropped[PUMPS], memory_peak; /* of the streams 1 and 2 */
 };

@@ -72,15 +72,10 @@ static struct aspawn_action *plan_user(struct aspawn_action *next, const struct 
 	return next;
 }
 
-/* The program ignores what the tool ignores, except the signal that shall end it. */
-static int stop_signal(int signal)
-{
-	return signal == PSYS_SIGKILL || signal == PSYS_SIGSTOP ? 0 : signal;
-}
-
 void program_start(const struct setting *setting)
 {
 	struct shared *shared = setting->shared;
+	const int signal = setting->options.signal;
 	struct aspawn_child child;
 	struct aspawn_action actions[MOST_ACTIONS], *next = actions;
 
@@ -103,7 +98,8 @@ void program_start(const struct setting *setting)
 		.std_out = setting->streams[1],
 		.std_err = setting->streams[2],
 		.memory = setting->options.user ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED,
-		.stop_signal = stop_signal(setting->options.signal),
+		/* The program ignores what the tool ignores, except the signal that ends it. */
+		.stop_signal = signal == PSYS_SIGKILL || signal == PSYS_SIGSTOP ? 0 : signal,
 	};
 	shared->error = aspawn_start(&child, &command);
 	const int started = aspawn_wait_started(&child, &shared->failure, -1);

@@ -174,7 +174,7 @@ static void add_end(struct text *text, const struct setting *s)
 			    result->survivors > 1 ? "es" : "");
 	if (result->survivors < 0)
 		text_add(text, "; processes may be left");
-	if (result->is_group)
+	if (!s->has_proc && !s->reaps)
 		text_add(text, "; only its process group was ended, as there is no /proc");
 }
 

@@ -144,8 +144,6 @@ static void handle_signal(struct supervision *s, const struct psys_signalfd_sigi
 		order(s, false, signal);
 	if (signal == PSYS_SIGTSTP || signal == PSYS_SIGTTIN || signal == PSYS_SIGTTOU)
 		stop_after_program(s);
-	if (s->options->pty && signal == PSYS_SIGCONT)
-		terminal_enter();
 	if (s->options->pty && signal == PSYS_SIGWINCH)
 		terminal_resize();
 }
@@ -298,7 +296,6 @@ static void await_tree_end(struct supervision *s)
 	if (s->phase == KILLING)
 		aspawn_kill_tree(&s->tree, ASPAWN_GRACE_NONE);
 	const int r = aspawn_wait(&s->tree, NULL, NULL, -1);
-	s->result->is_group = !s->setting->has_proc;
 	if (s->shared->started == 0 && s->result->outcome == EXITED) { /* there was no reaper */
 		s->shared->started = -1;
 		aspawn_wait_started(&s->tree, &s->shared->failure, 0);
