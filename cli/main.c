@@ -2,7 +2,8 @@
 /* The tool from its start to its exit code. Runs in the tool. */
 #include "cli.h"
 
-/* A closed stream's number must not become that of a file which the tool opens. */
+/* A closed stream's number must not become that of a file which the tool opens. The exec closes it
+ * again. */
 static void hold_streams(struct setting *setting)
 {
 	for (int fd = 0; fd < 3; fd++) {

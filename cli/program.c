@@ -7,9 +7,6 @@ enum { MOST_ACTIONS = 16 + MOST_RLIMITS };
 /* Each function makes the next actions, and returns what is behind them. */
 static struct aspawn_action *plan_signals(struct aspawn_action *next, const struct setting *setting)
 {
-	for (int fd = 0; fd < 3; fd++)
-		if (setting->is_closed[fd] && setting->streams[fd] == ASPAWN_STREAM_DEFAULT)
-			aspawn_action_close(next++, fd);
 	aspawn_action_sigmask(next++, &setting->mask);
 	if (setting->ignores_sigchld)
 		aspawn_action_signal_ignore(next++, PSYS_SIGCHLD);

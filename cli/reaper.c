@@ -151,8 +151,7 @@ static void see_end(struct shared *shared, const struct psys_siginfo *info,
 {
 	const int code = info->code, status = info->u.child.status;
 
-	/* A program that calls ptrace(2) with PTRACE_TRACEME is traced by its parent:
-	 * it goes on. */
+	/* A program that calls ptrace(2) with PTRACE_TRACEME, which its parent traces, goes on. */
 	if (code != PSYS_CLD_EXITED && code != PSYS_CLD_KILLED && code != PSYS_CLD_DUMPED) {
 		const unsigned signal = status >> 8 || status == PSYS_SIGTRAP ? 0 : (unsigned)status;
 		psys_ptrace(PTRACE_DETACH, info->u.child.pid, NULL, (void *)(uintptr_t)signal);
@@ -179,9 +178,9 @@ void reaper_turn(const struct setting *setting)
 	do {
 		info.u.child.pid = 0;
 		r = psys_waitid(which, shared->pid, &info, PSYS_WEXITED | PSYS_WNOHANG, &usage);
-		if (r == 0 && info.u.child.pid)
+		if (info.u.child.pid)
 			see_end(shared, &info, &usage);
-	} while (r == -PSYS_EINTR || (r == 0 && info.u.child.pid));
+	} while (info.u.child.pid);
 	if (r == -PSYS_ECHILD)
 		__atomic_store_n(&shared->is_empty, 1, __ATOMIC_RELEASE);
 }

@@ -167,8 +167,6 @@ static void see_program_end(struct supervision *s)
 
 	if (!s->ended_at)
 		s->ended_at = now_ms();
-	if (s->setting->reaps && (s->options->leave || s->shared->is_empty))
-		s->is_over = true;
 	if (s->phase != RUNNING && !is_gentle)
 		return;
 	s->phase = LINGERING;
@@ -270,7 +268,9 @@ static void see_events(struct supervision *s)
 		see_program_end(s);
 	if (!s->setting->reaps)
 		see_tree_end(s);
-	s->is_over |= s->setting->reaps && s->shared->started < 0;
+	else
+		s->is_over = s->shared->started < 0 ||
+			     (s->shared->has_status && (s->options->leave || s->shared->is_empty));
 	if (!s->is_over)
 		see_time(s);
 }

@@ -144,14 +144,11 @@ void terminal_leave(void)
 static void guard_main(int fd)
 {
 	char byte;
-	long r;
 
 	psys_setpgid(0, 0);
 	psys_dup3(fd, 1, 0);
 	psys_close_range(2, ~0U, 0);
-	while ((r = psys_read(1, &byte, 1)) == -PSYS_EINTR)
-		continue;
-	if (r == 0)
+	if (psys_read(1, &byte, 1) == 0)
 		psys_ioctl(0, TCSETS, (uintptr_t)&terminal.saved);
 	psys_exit_group(0);
 }

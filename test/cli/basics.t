@@ -136,6 +136,17 @@ has_json_of_a_wrong_option()
 		python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["outcome"] == "not-started"' "$work/json"
 }
 
+# What a program finds open of 0, 1 and 2.
+keeps_streams_closed()
+{
+	program='for fd in 0 1 2; do [ ! -e "/proc/$$/fd/$fd" ] || open=$open$fd; done; echo "$open" >"$0"'
+	for option in "" --leave --idle=20 --setsid; do
+		# shellcheck disable=SC2086 # a word each
+		open='' "$aspawn" $option sh -c "$program" "$work/in" <&- && open='' "$aspawn" $option sh -c "$program" "$work/all" <&- >&- 2>&- &&
+			[ "$(cat "$work/in" "$work/all")" = 12 ] || { echo "with '$option': $(cat "$work/in" "$work/all")"; return 1; }
+	done
+}
+
 check keeps_the_exit_code quiet 7 sh -c 'exit 7'
 check tells_a_signal says 'sh: killed by SIGKILL' 137 sh -c 'kill -9 $$'
 check tells_a_missing_program says 'no-such: search "no-such": ENOENT' 127 no-such
@@ -156,6 +167,7 @@ check drops_excess_output drops_excess_output
 check gives_output_that_is_held gives_output_that_is_held
 check has_a_terminal has_a_terminal
 check ends_input_of_a_terminal ends_input_of_a_terminal
+check keeps_closed_streams_closed keeps_streams_closed
 check ends_input_that_is_unread_once ends_input_of_a_terminal_once
 if [ -w "$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/cgroup.procs" ]; then
 	check limits_memory limits_memory
