@@ -75,12 +75,17 @@ public final class Elsewhere {
         isRefused("diesWithCaller()", problem, () -> new Command("true").diesWithCaller(true).start());
         isRefused("stopSignal()", problem, () -> new Command("true").stopSignal(SIGUSR1).start());
         isRefused("controlGroup()", problem, () -> new Command("true").controlGroup("/sys/fs/cgroup").start());
+        isRefused("pty()", problem, () -> new Command("true").pty(24, 80).start());
         isRefused("user()", problem, () -> new Command("true").user(1, 1).start());
         isRefused("action(), limit() and terminal()", problem, () -> new Command("true").action(Action.chdir("/")).start());
         isRefused("owner TREE", problem, () -> Command.startPipeline(List.of(new Command("true"), new Command("true").tree())));
         isRefused("kill(" + SIGUSR1 + ")", problem, () -> other.kill(SIGUSR1));
         isRefused("killGroup()", problem, () -> other.killGroup(SIGTERM));
         isRefused("killTree()", problem, () -> other.killTree(Duration.ZERO));
+        isRefused("resize()", problem, () -> {
+            other.resize(24, 80);
+            return null;
+        });
         isRefused("signal()", problem, other::signal);
         isRefused("outputPipe()", problem, () -> other.getInputStream(Action.outputPipe(3)));
         isRefused("inputPipe()", problem, () -> other.getOutputStream(Action.inputPipe(3)));

@@ -137,7 +137,7 @@ is_processbuilder() # PROBLEM, OPTION...
 {
 	problem=$1
 	shift
-	$as java "$@" Elsewhere "$problem" >"$scratch/output" 2>&1 && cat "$scratch/output" && grep -x '24 checks' "$scratch/output"
+	$as java "$@" Elsewhere "$problem" >"$scratch/output" 2>&1 && cat "$scratch/output" && grep -x '26 checks' "$scratch/output"
 }
 
 compiles_and_is_processbuilder()

@@ -61,6 +61,13 @@ public abstract class Child extends Process {
      */
     public abstract boolean killTree(Duration grace);
 
+    /**
+     * Changes the size of the terminal of {@link Command#pty}, in characters, which sends SIGWINCH
+     * to its foreground. On Linux only.
+     * @throws IllegalStateException the child has no terminal
+     */
+    public abstract void resize(int rows, int columns);
+
     /** Sends SIGTERM, to a tree as {@link #killTree} with a grace of a second,
      * and closes the streams. */
     @Override public abstract void destroy();

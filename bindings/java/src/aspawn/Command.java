@@ -66,6 +66,7 @@ public final class Command {
     private Memory memory = Memory.SHARED;
     private boolean diesWithCaller;
     private int stopSignal; // 0: SIGTERM
+    private int[] size; // rows and columns of its terminal; null: there is none
     private boolean hasEnvironment;
 
     /** A program, which is searched for in PATH, and its arguments. */
@@ -186,6 +187,22 @@ public final class Command {
         return action(Action.setsid(), Action.controllingTerminal(terminal));
     }
 
+    /**
+     * Starts the program on a new terminal of this size, in characters; 0: 24 rows, 80 columns. The
+     * program leads a session, whose controlling terminal it is. The terminal takes the place of
+     * each pipe: {@link Child#getInputStream} reads what it shows, until no program has it any
+     * more, and what {@link Child#getOutputStream} gets is typed. Closing both hangs it up.
+     */
+    public Command pty(int rows, int columns) {
+        checkSize(rows, columns);
+        size = new int[] {rows, columns};
+        return this;
+    }
+
+    static void checkSize(int rows, int columns) {
+        if ((rows | columns) >>> 16 != 0) throw new IllegalArgumentException("aspawn: a terminal has up to 65535 rows and columns, not " + rows + " and " + columns);
+    }
+
     /** Adds what the child does before it executes the program, in this order,
      * in the directory of the program. */
     public Command action(Action... more) {
@@ -224,7 +241,7 @@ public final class Command {
     /** The builder, where the library does not work, if it has what was asked for. */
     private ProcessBuilder plain() {
         String lacking = owner != Owner.CALLER ? "owner " + owner : memory != Memory.SHARED ? "memory " + memory
-                : diesWithCaller ? "diesWithCaller()" : stopSignal != 0 ? "stopSignal()" : controlGroup != null ? "controlGroup()"
+                : diesWithCaller ? "diesWithCaller()" : stopSignal != 0 ? "stopSignal()" : size != null ? "pty()" : controlGroup != null ? "controlGroup()"
                 : user != null ? "user()" : actions.isEmpty() ? null : "action(), limit() and terminal()";
         if (lacking != null) throw Native.unsupported(lacking);
         return builder;
@@ -273,7 +290,7 @@ public final class Command {
         List<Closeable> files = new ArrayList<>(0);
         try {
             int[] streams = {input, 0, 0};
-            List<Action> all = prepare(streams, files);
+            List<Action> all = prepare(streams, files, passesOutput);
             List<Long> pipes = new ArrayList<>();
             try (Request request = Request.of(to -> write(to, command, streams, all, pipes))) {
                 return NativeChild.start(request, description(), owner == Owner.TREE, actions, pipes, streams, passesOutput);
@@ -285,12 +302,13 @@ public final class Command {
 
     /** Opens what the child needs, in ProcessBuilder's order:
      * also a file for errors that go elsewhere. */
-    private List<Action> prepare(int[] streams, List<Closeable> files) throws IOException {
+    private List<Action> prepare(int[] streams, List<Closeable> files, boolean passesOutput) throws IOException {
         try {
             if (streams[0] < 0) streams[0] = stream(redirectInput(), files);
-            streams[1] = stream(redirectOutput(), files);
+            streams[1] = passesOutput ? Interface.STREAM_PIPE : stream(redirectOutput(), files);
             streams[2] = stream(redirectError(), files);
             if (redirectErrorStream()) streams[2] = Interface.STREAM_STDOUT;
+            if (size != null && !NativeChild.isOnTerminal(streams)) throw new IllegalArgumentException("aspawn: pty() with all streams redirected");
             return allActions(files);
         } catch (IOException e) {
             throw new IOException(description() + ": " + e.getMessage(), e);
@@ -307,8 +325,8 @@ public final class Command {
     Request job(Consumer<Request> options) throws IOException {
         List<String> command = List.copyOf(builder.command());
         check(command);
-        if (owner == Owner.PRIVATE || diesWithCaller || controlGroup != null)
-            throw new IllegalArgumentException("aspawn: a job has no owner but TREE, no diesWithCaller() and no control group");
+        if (owner == Owner.PRIVATE || diesWithCaller || size != null || controlGroup != null)
+            throw new IllegalArgumentException("aspawn: a job has no owner but TREE, no diesWithCaller(), no pty() and no control group");
         int[] streams = {jobStream(redirectInput()), jobStream(redirectOutput()), jobStream(redirectError())};
         if (redirectErrorStream()) streams[2] = Interface.STREAM_STDOUT;
         List<Action> all = allActions(new ArrayList<>(0));
@@ -335,10 +353,10 @@ public final class Command {
                 + (controlGroup == null ? "" : " (in control group \"" + controlGroup + "\")");
     }
 
-    private static int stream(Redirect redirect, List<Closeable> files) throws IOException {
+    private int stream(Redirect redirect, List<Closeable> files) throws IOException {
         switch (redirect.type()) {
             case PIPE:
-                return Interface.STREAM_PIPE;
+                return size == null ? Interface.STREAM_PIPE : Interface.STREAM_PTY;
             case INHERIT:
                 return Interface.STREAM_INHERIT;
             case READ:
@@ -377,6 +395,7 @@ public final class Command {
         to.set(Request.OWNER, owner.number);
         to.set(Request.MEMORY, memory.number);
         to.set(Request.STOP_SIGNAL, stopSignal);
+        for (int i = 0; size != null && i < size.length; i++) to.set(Request.TERMINAL + i, size[i]);
         for (int i = 0; i < streams.length; i++) to.set(Request.STREAMS + i, streams[i]);
         to.set(Request.FILE, to.string(command.get(0)));
         to.set(Request.SEARCH_PATH, to.string(Native.environment.getOrDefault("PATH", "/bin:/usr/bin")));

@@ -134,12 +134,14 @@ final class Native {
     static native int kill(byte[] handle, int signal);
     static native int killGroup(byte[] handle, int signal);
     static native int killTree(byte[] handle, long grace);
+    static native int resize(byte[] handle, int rows, int columns);
     static native int watch(int fd, int events, long number);
     static native int events(long[] numbers, int timeout);
     static native void close(int fd);
     static native int read(int fd, byte[] to, int from, int length);
     static native int write(int fd, byte[] of, int from, int length);
     static native int available(int fd);
+    static native int duplicate(int fd);
     static native int openDirectory(byte[] path);
     static native void setBlocking(int fd, boolean blocks);
     static native int number(FileDescriptor descriptor);

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +24,7 @@ final class NativeChild extends Child implements Poller.Watcher {
     private final byte[] handle = new byte[128];
     private final Long number = Poller.number();
     private final String description;
-    private final boolean isTree;
+    private final boolean isTree, isOnTerminal;
     private final CountDownLatch ended = new CountDownLatch(1);
     private CompletableFuture<Process> exit; // by the monitor of ended; null: nobody has asked
     private final List<Action> actions;
@@ -40,10 +41,11 @@ final class NativeChild extends Child implements Poller.Watcher {
     private NativeChild(String description, boolean isTree, List<Action> actions, int[] streams, boolean passesOutput) {
         this.description = description;
         this.isTree = isTree;
+        isOnTerminal = isOnTerminal(streams);
         this.actions = List.copyOf(actions);
         pipes = new Pipe[STREAMS + actions.size()];
         for (int i = 0; i < STREAMS; i++)
-            if (streams[i] == Interface.STREAM_PIPE && !(i == 1 && passesOutput)) pipes[i] = new Pipe(i == 0);
+            if (isOnTerminal ? i < 2 : streams[i] == Interface.STREAM_PIPE && !(i == 1 && passesOutput)) pipes[i] = new Pipe(i == 0);
         for (int i = 0; i < actions.size(); i++) pipes[STREAMS + i] = actions.get(i).pipe();
         input = pipes[0] == null ? (OutputStream) new Pipe(true).stream : new BufferedOutputStream((OutputStream) pipes[0].stream);
         output = buffered(pipes[1]);
@@ -75,15 +77,21 @@ final class NativeChild extends Child implements Poller.Watcher {
         return child;
     }
 
-    private void open(Request request, List<Long> addresses, boolean passesOutput) {
+    static boolean isOnTerminal(int[] streams) { return Arrays.stream(streams).anyMatch(stream -> stream == Interface.STREAM_PTY); }
+
+    private void open(Request request, List<Long> addresses, boolean passesOutput) throws IOException {
         pid = request.get(Request.PID);
         if (passesOutput) passedOutput = request.descriptor(1);
         for (int i = 0; i < pipes.length; i++) {
-            if (pipes[i] == null) continue;
-            int fd = i < STREAMS ? request.descriptor(i) : request.integer(addresses.get(i - STREAMS));
+            if (pipes[i] == null || isOnTerminal && i == 0) continue;
+            int fd = i < STREAMS ? request.descriptor(isOnTerminal ? 5 : i) : request.integer(addresses.get(i - STREAMS));
             if (i >= STREAMS) Native.setBlocking(fd, false);
             pipes[i].open(fd);
         }
+        if (!isOnTerminal) return;
+        int typed = Native.duplicate(request.descriptor(5));
+        if (typed < 0) throw new IOException(description + ": error=" + -typed);
+        pipes[0].open(typed);
     }
 
     /** Waits until the program was executed, as the poller says. */
@@ -199,6 +207,17 @@ final class NativeChild extends Child implements Poller.Watcher {
     int passedOutput() {
         Native.setBlocking(passedOutput, true);
         return passedOutput;
+    }
+
+    @Override
+    public void resize(int rows, int columns) {
+        if (!isOnTerminal) throw new IllegalStateException("aspawn: the child has no terminal");
+        Command.checkSize(rows, columns);
+        pipes[1].whileOpen(() -> {
+            synchronized (handle) {
+                Native.resize(handle, rows, columns);
+            }
+        });
     }
 
     /** What was not flushed to the program is lost; what was read of it too,

@@ -12,11 +12,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * This process's end of a pipe of a program. It is made before the start, which then needs no
- * memory. A thread that waits for it blocks no other: the poller wakes it.
+ * This process's end of a pipe of a program, or of its terminal. It is made before the start, which
+ * then needs no memory. A thread that waits for it blocks no other: the poller wakes it.
  */
 final class Pipe implements Poller.Watcher {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+    private static final int MOST = 1 << 17; // of the rest, as other programs may go on writing
 
     final Closeable stream;
     private final ReentrantLock lock = new ReentrantLock();
@@ -33,6 +34,16 @@ final class Pipe implements Poller.Watcher {
     }
 
     void open(int descriptor) { fd = descriptor; }
+
+    /** Calls this while the descriptor cannot be closed, unless it is. */
+    void whileOpen(Runnable call) {
+        lock.lock();
+        try {
+            if (fd >= 0) call.run();
+        } finally {
+            lock.unlock();
+        }
+    }
 
     /** What the program writes. */
     final class Input extends InputStream {
@@ -138,12 +149,17 @@ final class Pipe implements Poller.Watcher {
      * rest stays in the pipe. */
     private void takeRest() {
         if (fd < 0 || waiting > 0 || unread != null) return;
-        int held = fd, length = 0, count = -1;
+        int held = fd, count = -1;
         unread = Native.cleaner.register(this, () -> Native.close(held));
-        ByteBuffer read = Poller.buffer(Native.available(fd) + 1); // one to see the end
-        if (read == null) return;
-        while (length < read.capacity() && (count = Native.read(fd, read.array(), length, read.capacity() - length)) > 0) length += count;
-        rest = read.limit(length);
+        do { // again for a terminal, which may hold more than it says
+            // one to see the end
+            ByteBuffer more = Poller.buffer(rest.limit() + Native.available(fd) + 1);
+            if (more == null) return;
+            more.put(rest);
+            while (more.hasRemaining() && (count = Native.read(fd, more.array(), more.position(), more.remaining())) > 0)
+                more.position(more.position() + count);
+            rest = more.flip();
+        } while (count > 0 && rest.limit() < MOST);
         if (count == 0) closeDescriptor();
     }
 

@@ -49,6 +49,7 @@ final class PlainChild extends Child {
     @Override public int signal() { throw Native.unsupported("signal()"); }
     @Override public boolean killGroup(int signal) { throw Native.unsupported("killGroup()"); }
     @Override public boolean killTree(Duration grace) { throw Native.unsupported("killTree()"); }
+    @Override public void resize(int rows, int columns) { throw Native.unsupported("resize()"); }
     @Override public InputStream getInputStream(Action pipe) { throw Native.unsupported("outputPipe()"); }
     @Override public OutputStream getOutputStream(Action pipe) { throw Native.unsupported("inputPipe()"); }
 }

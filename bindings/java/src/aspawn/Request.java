@@ -19,7 +19,7 @@ final class Request implements AutoCloseable {
     static final int FLAGS = 0, OWNER = 1, MEMORY = 2, STREAMS = 3, FILE = 6, SEARCH_PATH = 7, ARGV = 8, ENVP = 9,
             ENCODED = 10, ACTIONS = 11, ACTION_COUNT = 12, CERTAIN = 13, STOP_SIGNAL = 14, JOB_FLAGS = 15, COOKIE = 16,
             INPUT = 17, INPUT_SIZE = 18, OUT_SIZE = 19, ERR_SIZE = 20, TIME_LIMIT = 21, GRACE = 22, KEY = 23, KEY_LIMIT = 24,
-            PRIORITY = 25, DESCRIPTORS = 26, PID = 31, ERROR = 32, STEP = 33, TEXT = 34;
+            PRIORITY = 25, TERMINAL = 26, DESCRIPTORS = 28, PID = 34, ERROR = 35, STEP = 36, TEXT = 37;
 
     private static final int TEXT_SIZE = 256;
     private static final int HEADER = TEXT * 8 + TEXT_SIZE;

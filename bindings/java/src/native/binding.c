@@ -68,8 +68,10 @@ struct request {
 	const void *input;
 	int64_t input_size, out_size, err_size, time_limit_ms, grace_ms, key, key_limit, priority;
 
-	/* results: in_fd, out_fd, err_fd, ended_fd, started_fd; the child's number, or 0 */
-	int64_t descriptors[5];
+	int64_t pty_rows, pty_columns;
+
+	/* results: in_fd, out_fd, err_fd, ended_fd, started_fd, pty_fd; the child's number, or 0 */
+	int64_t descriptors[6];
 	int64_t pid, error, step;
 	char text[256];
 };
@@ -97,6 +99,8 @@ static bool to_command(const struct request *request, struct aspawn_command *com
 		.std_err = (int)request->streams[2],
 		.owner = (int)request->owner,
 		.memory = (int)request->memory,
+		.pty_rows = (unsigned)request->pty_rows,
+		.pty_columns = (unsigned)request->pty_columns,
 		.stop_signal = (int)request->stop_signal,
 	};
 	for (int64_t i = 0; i < request->action_count; i++)
@@ -136,6 +140,7 @@ NATIVE(jint, start, jlong at, jbyteArray handle)
 	request->descriptors[2] = child.err_fd;
 	request->descriptors[3] = child.ended_fd;
 	request->descriptors[4] = child.started_fd;
+	request->descriptors[5] = child.pty_fd;
 	request->pid = aspawn_describe(&child, ASPAWN_FACT_PID);
 	(*env)->SetByteArrayRegion(env, handle, 0, sizeof child, (const jbyte *)&child);
 	return !is_certain;
@@ -207,6 +212,7 @@ OF_CHILD(pid, aspawn_pid(&child))
 OF_CHILD(kill, aspawn_kill(&child, signal), jint signal)
 OF_CHILD(killGroup, aspawn_kill_group(&child, signal), jint signal)
 OF_CHILD(killTree, aspawn_kill_tree(&child, grace), jlong grace)
+OF_CHILD(resize, aspawn_resize(&child, (unsigned)rows, (unsigned)columns), jint rows, jint columns)
 
 /* --- descriptors ------------------------------------------------------------------------ */
 
@@ -259,6 +265,7 @@ NATIVE(void, close, jint fd)
 	psys_close(fd);
 }
 
+/* 0 is the end, also of a terminal that no process has any more. */
 NATIVE(jint, read, jint fd, jbyteArray to, jint from, jint length)
 {
 	jbyte bytes[PIECE];
@@ -266,7 +273,7 @@ NATIVE(jint, read, jint fd, jbyteArray to, jint from, jint length)
 
 	if (count > 0)
 		(*env)->SetByteArrayRegion(env, to, from, count, bytes);
-	return count;
+	return count == -PSYS_EIO ? 0 : count;
 }
 
 NATIVE(jint, write, jint fd, jbyteArray of, jint from, jint length)
@@ -285,6 +292,11 @@ NATIVE(jint, available, jint fd)
 
 	psys_ioctl(fd, PSYS_FIONREAD, (uintptr_t)&count);
 	return count;
+}
+
+NATIVE(jint, duplicate, jint fd)
+{
+	return psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 0);
 }
 
 /* Opens a directory, which Java cannot: its path, as bytes with a NUL. */
