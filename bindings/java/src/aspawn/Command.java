@@ -8,6 +8,7 @@ import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,35 +24,21 @@ import java.util.stream.Collectors;
  */
 public final class Command {
     /** Whose child the process is. */
-    public enum Owner {
+    public enum Owner { // in the order of the library
         /** An ordinary child of this process. */
-        CALLER(Interface.OWNER_CALLER),
-        /** A child that no other wait of this process sees, not even {@code
-         * waitpid(-1)} of native code. */
-        PRIVATE(Interface.OWNER_PRIVATE),
-        /** As PRIVATE, and all that descends from the child ends with it,
-         * also after {@code setsid}. */
-        TREE(Interface.OWNER_TREE);
-
-        private final int number;
-
-        Owner(int number) {
-            this.number = number;
-        }
+        CALLER,
+        /** No other wait of this process sees it, not even {@code waitpid(-1)} of native code. */
+        PRIVATE,
+        /** As PRIVATE, and all that descends from it ends with it, also after {@code setsid}. */
+        TREE
     }
 
     /** In what memory the child begins. */
     public enum Memory {
         /** This process's, or, with an action that needs that, one of its own. */
-        SHARED(Interface.MEMORY_SHARED),
+        SHARED,
         /** A copy, as of fork(2). */
-        COPIED(Interface.MEMORY_COPIED);
-
-        private final int number;
-
-        Memory(int number) {
-            this.number = number;
-        }
+        COPIED
     }
 
     /** Longer ones may be too long for the kernel, which the child has to find out. */
@@ -85,8 +72,7 @@ public final class Command {
         hasEnvironment = true;
     }
 
-    /** False on other systems than Linux, and where the library cannot work or be loaded:
-     * {@link #problem} says why. */
+    /** False where the library cannot work or be loaded: {@link #problem} says why. */
     public static boolean supported() { return problem() == null; }
 
     /** Why the library does not start commands, here or at this time; null: it does. */
@@ -94,14 +80,12 @@ public final class Command {
 
     // --- as of ProcessBuilder
 
-    /** After a change of the builder. */
     private Command with(ProcessBuilder changed) {
         assert changed == builder;
         return this;
     }
 
-    /** The ProcessBuilder that has the program, the environment,
-     * the directory and the redirects of this command. */
+    /** Has the program, environment, directory and redirects of this command. */
     public ProcessBuilder builder() {
         hasEnvironment = true;
         return builder;
@@ -152,10 +136,8 @@ public final class Command {
         return this;
     }
 
-    /**
-     * The first signal of {@link Child#killTree}, and of what ends a job, in place of SIGTERM. The
-     * program begins with the default action for it.
-     */
+    /** The first signal of {@link Child#killTree}, and of what ends a job, in place of SIGTERM. The
+     * program begins with the default action for it. */
     public Command stopSignal(int signal) {
         stopSignal = signal;
         return this;
@@ -206,14 +188,12 @@ public final class Command {
     /** Adds what the child does before it executes the program, in this order,
      * in the directory of the program. */
     public Command action(Action... more) {
-        for (Action action : more) actions.add(Objects.requireNonNull(action));
+        actions.addAll(List.of(more));
         return this;
     }
 
     /** Those that were added; a program may change the list. */
     public List<Action> actions() { return actions; }
-
-    // --- start
 
     /**
      * Starts the command. Returns without waiting for the program, unless actions were added, it is
@@ -221,9 +201,8 @@ public final class Command {
      * and a failure is an exception.
      * @throws StartException the program was not executed
      * @throws IllegalArgumentException an action or another member of the command is not valid
-     * @throws UnsupportedOperationException something was asked for that ProcessBuilder has not,
-     * and {@link #supported} is
-     *     false
+     * @throws UnsupportedOperationException {@link #supported} is false, and something that
+     * ProcessBuilder has not was asked for
      */
     public Child start() throws IOException {
         permit();
@@ -271,7 +250,7 @@ public final class Command {
                 NativeChild child = commands.get(i).start(input, i < count - 1);
                 children.add(child);
                 if (input >= 0) Native.close(input);
-                input = i < count - 1 ? child.passedOutput() : -1;
+                input = i < count - 1 ? child.passedOutput : -1;
             }
         } catch (Throwable e) {
             children.forEach(Child::destroyForcibly);
@@ -291,10 +270,12 @@ public final class Command {
         try {
             int[] streams = {input, 0, 0};
             List<Action> all = prepare(streams, files, passesOutput);
-            List<Long> pipes = new ArrayList<>();
+            List<Integer> pipes = new ArrayList<>();
+            NativeChild child = new NativeChild(description(), owner == Owner.TREE, actions, streams, passesOutput);
             try (Request request = Request.of(to -> write(to, command, streams, all, pipes))) {
-                return NativeChild.start(request, description(), owner == Owner.TREE, actions, pipes, streams, passesOutput);
+                child.start(request, pipes);
             }
+            return child;
         } finally {
             for (Closeable file : files) file.close();
         }
@@ -344,8 +325,7 @@ public final class Command {
 
     private static void check(List<String> strings) throws IOException {
         if (strings.isEmpty()) throw new IndexOutOfBoundsException("aspawn: no program");
-        for (String string : strings)
-            if (string.indexOf('\0') >= 0) throw new IOException("invalid null character in command");
+        if (strings.stream().anyMatch(string -> string.indexOf('\0') >= 0)) throw new IOException("invalid null character in command");
     }
 
     String description() {
@@ -375,7 +355,10 @@ public final class Command {
     private List<Action> allActions(List<Closeable> files) throws IOException {
         List<Action> all = new ArrayList<>(actions.size() + 5);
         if (controlGroup != null) {
-            int fd = Native.openDirectory(Request.encoded(controlGroup + '\0'));
+            int fd;
+            try (Request request = Request.of(to -> to.memory.putLong(0, to.string(controlGroup)))) {
+                fd = Native.openDirectory(request.memory.getLong(0));
+            }
             if (fd < 0) throw new IOException("error=" + -fd + ", of the control group");
             files.add(() -> Native.close(fd));
             all.add(Action.joinCgroup(fd));
@@ -388,29 +371,31 @@ public final class Command {
         return all;
     }
 
-    private void write(Request to, List<String> command, int[] streams, List<Action> all, List<Long> pipes) {
+    private void write(Request to, List<String> command, int[] streams, List<Action> all, List<Integer> pipes) {
         int first = all.size() - actions.size() - (user == null ? 0 : 1);
+        ByteBuffer memory = to.memory;
         pipes.clear();
-        to.set(Request.FLAGS, Interface.COMMAND_INHERIT_SIGNALS | (diesWithCaller ? Interface.COMMAND_DIES_WITH_CALLER : 0));
-        to.set(Request.OWNER, owner.number);
-        to.set(Request.MEMORY, memory.number);
-        to.set(Request.STOP_SIGNAL, stopSignal);
-        for (int i = 0; size != null && i < size.length; i++) to.set(Request.TERMINAL + i, size[i]);
-        for (int i = 0; i < streams.length; i++) to.set(Request.STREAMS + i, streams[i]);
-        to.set(Request.FILE, to.string(command.get(0)));
-        to.set(Request.SEARCH_PATH, to.string(Native.environment.getOrDefault("PATH", "/bin:/usr/bin")));
-        to.set(Request.ARGV, to.strings(command));
+        memory.putLong(Interface.COMMAND_SIZE, Interface.SIZEOF_COMMAND);
+        memory.putLong(Interface.COMMAND_FLAGS, Interface.COMMAND_INHERIT_SIGNALS | Interface.COMMAND_SHELL_ON_ENOEXEC
+                | (diesWithCaller ? Interface.COMMAND_DIES_WITH_CALLER : 0));
+        memory.putInt(Interface.COMMAND_OWNER, Interface.OWNER_CALLER + owner.ordinal());
+        memory.putInt(Interface.COMMAND_MEMORY, this.memory == Memory.COPIED ? Interface.MEMORY_COPIED : Interface.MEMORY_SHARED);
+        memory.putInt(Interface.COMMAND_STOP_SIGNAL, stopSignal);
+        if (size != null) memory.putInt(Interface.COMMAND_PTY_ROWS, size[0]).putInt(Interface.COMMAND_PTY_COLUMNS, size[1]);
+        memory.putInt(Interface.COMMAND_STD_IN, streams[0]).putInt(Interface.COMMAND_STD_OUT, streams[1]).putInt(Interface.COMMAND_STD_ERR, streams[2]);
+        memory.putLong(Interface.COMMAND_FILE, to.string(command.get(0)));
+        memory.putLong(Interface.COMMAND_SEARCH_PATH, to.string(Native.environment.getOrDefault("PATH", "/bin:/usr/bin")));
+        memory.putLong(Interface.COMMAND_ARGV, to.strings(command));
         // Unchanged, it is inherited as it is, with strings that are no variables.
         if (hasEnvironment && !builder.environment().equals(Native.environment)) {
             List<String> environment = new ArrayList<>();
             builder.environment().forEach((name, value) -> environment.add(name + '=' + value));
-            to.set(Request.ENVP, to.strings(environment));
+            memory.putLong(Interface.COMMAND_ENVP, to.strings(environment));
         }
         to.actions(all, pipes);
         to.firstAction = first;
         to.addedActions = actions.size();
         pipes.subList(0, first).clear();
-        boolean isCertain = actions.isEmpty() && user == null && controlGroup == null && to.size() < SURELY_SHORT;
-        to.set(Request.CERTAIN, isCertain ? 1 : 0);
+        to.isCertain = actions.isEmpty() && user == null && controlGroup == null && to.size() < SURELY_SHORT;
     }
 }

@@ -2,7 +2,8 @@
 package aspawn;
 
 import java.io.IOException;
-import java.time.Duration;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -20,7 +21,7 @@ import java.util.concurrent.Executor;
  * credentials of this process as they were when the queue was made, and ends with {@link #close}.
  */
 public final class CommandQueue implements AutoCloseable, Poller.Watcher {
-    private static final int NUMBERS = 16, ARRAYS = 3, MOST = 16;
+    private static final int MOST = 16;
 
     private static final class Submitted {
         final Job job;
@@ -34,12 +35,10 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         }
     }
 
-    // those that the library has, by cookie
-    private final Map<Long, Submitted> jobs = new HashMap<>();
+    private final Map<Long, Submitted> jobs = new HashMap<>(); // that the library has, by cookie
     private final Deque<Submitted> backlog = new ArrayDeque<>(); // those for which it had no place
-    private final long[] numbers = new long[MOST * NUMBERS]; // results, of which some were taken
-    private final byte[][] bytes = new byte[MOST * ARRAYS][];
-    private int results, taken;
+    private final ByteBuffer addresses = ByteBuffer.allocateDirect(MOST * 8).order(ByteOrder.nativeOrder());
+    private int results, taken; // of the addresses
     private final Executor executor;
     private final Long number = Poller.number();
     private long queue; // 0: closed
@@ -73,8 +72,8 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         queue = Native.queueCreate(places, running, jobBytes);
         if (queue == -Native.EINVAL) throw new IllegalArgumentException("aspawn: too large a number");
         if (queue < 0) throw new IOException("aspawn: no queue: error=" + -queue);
-        try {
-            watch();
+        try { // the poller's thread keeps the library loaded, which the queue's server uses
+            Poller.watch(Native.queueDescriptor(queue), Native.IN, number, this);
         } catch (Throwable e) {
             Native.queueClose(queue);
             throw e;
@@ -107,7 +106,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     private boolean give(Submitted submitted) {
         long mine = ++cookie;
         try (Request request = submitted.job.command().job(to -> submitted.job.write(to, mine))) {
-            long ticket = Native.queueSubmit(queue, request.address());
+            long ticket = Native.queueSubmit(queue, request.base);
             if (ticket == -Native.EAGAIN && !jobs.isEmpty()) return false;
             if (ticket < 0) throw StartException.of(submitted.job.command().description(), (int) ticket, request);
             submitted.ticket = ticket;
@@ -118,12 +117,6 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
             complete(submitted, null, e);
         }
         return true;
-    }
-
-    /** Until it is closed: the poller's thread keeps the library loaded,
-     * which the queue's server uses. */
-    private void watch() throws IOException {
-        Poller.watch(Native.queueDescriptor(queue), Native.IN, number, this);
     }
 
     private synchronized void cancel(Submitted submitted) {
@@ -144,9 +137,10 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     @Override
     public synchronized void ready() {
         do {
-            for (; taken < results; taken++) take(taken * NUMBERS, taken * ARRAYS);
+            for (; taken < results; taken++) take(Native.memory(addresses.getLong(taken * 8), Interface.SIZEOF_RESULT).order(ByteOrder.nativeOrder()));
+            if (results > 0) Native.queueRelease(queue, addresses, results);
             taken = 0;
-            results = queue == 0 ? 0 : Native.queueTake(queue, numbers, bytes);
+            results = queue == 0 ? 0 : Native.queueWait(queue, addresses, MOST);
         } while (results > 0);
         while (queue != 0 && !backlog.isEmpty()) {
             Submitted next = backlog.peek();
@@ -158,32 +152,26 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
             backlog.remove();
         }
         try {
-            if (queue != 0) watch();
+            if (queue != 0) Poller.watch(Native.queueDescriptor(queue), Native.IN, number, this);
         } catch (IOException e) {
             Poller.retry(this);
         }
     }
 
-    private void take(int at, int from) {
-        Long mine = numbers[at];
+    private void take(ByteBuffer result) {
+        Long mine = result.getLong(Interface.RESULT_COOKIE);
         Submitted submitted = jobs.get(mine);
-        if (submitted == null) return; // the queue was closed meanwhile
-        int outcome = (int) numbers[at + 1], error = (int) -numbers[at + 3];
-        if (numbers[at + 9] == 0) {
-            complete(submitted, null, new OutOfMemoryError("aspawn: no memory for the output of a job"));
-        } else if (outcome == Interface.OUTCOME_NOT_STARTED) {
-            complete(submitted, null, new StartException(submitted.job.command().description(), error, (int) numbers[at + 4],
-                    new String(bytes[from + 2]), submitted.firstAction, submitted.addedActions));
+        if (result.getInt(Interface.RESULT_OUTCOME) == Interface.OUTCOME_NOT_STARTED) {
+            complete(submitted, null, new StartException(submitted.job.command().description(), result, Interface.RESULT_FAILURE,
+                    submitted.firstAction, submitted.addedActions));
         } else {
-            Result.Outcome how = outcome == Interface.OUTCOME_TIMED_OUT ? Result.Outcome.TIMED_OUT
-                    : outcome == Interface.OUTCOME_OUT_OF_MEMORY ? Result.Outcome.OUT_OF_MEMORY
-                    : outcome == Interface.OUTCOME_LOST ? Result.Outcome.LOST : Result.Outcome.RAN;
-            complete(submitted, new Result(how, (int) numbers[at + 2], bytes[from], bytes[from + 1], numbers[at + 7], numbers[at + 8],
-                    (int) numbers[at + 10], (int) numbers[at + 11], numbers[at + 12], numbers[at + 13], numbers[at + 14], numbers[at + 15],
-                    Duration.ofNanos(numbers[at + 5]), Duration.ofNanos(numbers[at + 6])), null);
+            try {
+                complete(submitted, new Result(result), null);
+            } catch (OutOfMemoryError e) {
+                complete(submitted, null, new OutOfMemoryError("aspawn: no memory for the output of a job"));
+            }
         }
         jobs.remove(mine);
-        bytes[from] = bytes[from + 1] = bytes[from + 2] = null;
     }
 
     /** Ends all jobs, and the queue. Futures of jobs that have not ended are completed with a
@@ -196,6 +184,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
             Poller.forget(number);
             Native.queueClose(queue);
             queue = 0;
+            results = taken = 0;
             left = new ArrayList<>(jobs.values());
             left.addAll(backlog);
             jobs.clear();

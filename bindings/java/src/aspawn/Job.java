@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 package aspawn;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 
 /** A command for a {@link CommandQueue}: its streams are pipes or DISCARD,
  * and it has no owner but TREE. */
 public final class Job {
-    private static final int GRACE_NONE = -1;
-
     private final Command command;
     private byte[] input;
     private int kept = 4096;
@@ -81,27 +81,26 @@ public final class Job {
 
     /** Rounded up: less than one would be no limit. */
     static long milliseconds(Duration time) {
-        try {
-            return time.plusNanos(999_999).toMillis();
-        } catch (ArithmeticException e) {
-            return Long.MAX_VALUE;
-        }
+        long whole = TimeUnit.MILLISECONDS.convert(time);
+        return time.getNano() % 1_000_000 == 0 || whole == Long.MAX_VALUE ? whole : whole + 1;
+    }
+
+    static long graceOf(Duration time) {
+        long milliseconds = milliseconds(time);
+        return milliseconds > 0 ? milliseconds : -1; // none
     }
 
     void write(Request to, long cookie) {
-        to.set(Request.JOB_FLAGS, keepsTail ? Interface.JOB_TAIL : 0);
-        to.set(Request.COOKIE, cookie);
-        if (input != null) {
-            to.set(Request.INPUT, to.bytes(input));
-            to.set(Request.INPUT_SIZE, input.length);
-        }
-        boolean hasOutput = to.get(Request.STREAMS + 1) == Interface.STREAM_DEFAULT;
-        to.set(Request.OUT_SIZE, hasOutput && kept > 0 ? kept + 1L : 0); // with a NUL
-        to.set(Request.ERR_SIZE, to.get(Request.STREAMS + 2) == Interface.STREAM_DEFAULT && kept > 0 ? kept + 1L : 0);
-        to.set(Request.TIME_LIMIT, milliseconds(timeLimit));
-        to.set(Request.GRACE, grace.isZero() ? GRACE_NONE : milliseconds(grace));
-        to.set(Request.KEY, key);
-        to.set(Request.KEY_LIMIT, keyLimit);
-        to.set(Request.PRIORITY, priority);
+        ByteBuffer job = to.memory.duplicate().position(Request.JOB).slice().order(to.memory.order());
+        job.putLong(Interface.JOB_SIZE, Interface.SIZEOF_JOB).putLong(Interface.JOB_FLAGS, keepsTail ? Interface.JOB_TAIL : 0);
+        job.putLong(Interface.JOB_COOKIE, cookie).putLong(Interface.JOB_COMMAND, to.base);
+        if (input != null) job.putLong(Interface.JOB_INPUT, to.bytes(input)).putLong(Interface.JOB_INPUT_SIZE, input.length);
+        job.putLong(Interface.JOB_OUT_SIZE, keptOf(to.memory.getInt(Interface.COMMAND_STD_OUT)));
+        job.putLong(Interface.JOB_ERR_SIZE, keptOf(to.memory.getInt(Interface.COMMAND_STD_ERR)));
+        job.putLong(Interface.JOB_TIME_LIMIT_MS, milliseconds(timeLimit)).putLong(Interface.JOB_GRACE_MS, graceOf(grace));
+        job.putInt(Interface.JOB_KEY, key).putInt(Interface.JOB_KEY_LIMIT, keyLimit).putInt(Interface.JOB_PRIORITY, priority);
     }
+
+    /** The size of the buffer for a stream, with a NUL. */
+    private long keptOf(int stream) { return stream == Interface.STREAM_DEFAULT && kept > 0 ? kept + 1L : 0; }
 }

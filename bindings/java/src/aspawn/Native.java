@@ -16,15 +16,8 @@ import java.util.Map;
 /** The functions of src/native/binding.c, which is loaded from java.library.path,
  * or else from the jar. */
 final class Native {
-    static final int EPERM = 1;
-    static final int EAGAIN = 11;
-    static final int EINVAL = 22;
-    static final int EPIPE = 32;
-    static final int ENOSYS = 38;
-    static final int ETIMEDOUT = 110;
-    static final int ECANCELED = 125;
-    static final int IN = 1;
-    static final int OUT = 4;
+    static final int EPERM = 1, EAGAIN = 11, EINVAL = 22, EPIPE = 32, ENOSYS = 38, ETIMEDOUT = 110, ECANCELED = 125;
+    static final int IN = 1, OUT = 4; // of epoll
 
     /** Closes pipes that nobody can read any more. */
     static Cleaner cleaner;
@@ -37,10 +30,7 @@ final class Native {
 
     private Native() {}
 
-    /**
-     * Makes the functions usable, if they can ever be.
-     * @throws IOException they are not usable now: the next call tries again
-     */
+    /** Loads them, if they can ever be used. After an IOException the next call tries again. */
     static boolean isSupported() throws IOException {
         if (isReady) return true;
         synchronized (Native.class) {
@@ -127,29 +117,33 @@ final class Native {
     }
 
     static native int open();
-    static native int start(long request, byte[] handle);
-    static native int waitStarted(byte[] handle, long request);
-    static native int end(byte[] handle, boolean waits);
-    static native int pid(byte[] handle);
-    static native int kill(byte[] handle, int signal);
-    static native int killGroup(byte[] handle, int signal);
-    static native int killTree(byte[] handle, long grace);
-    static native int resize(byte[] handle, int rows, int columns);
+    static native int start(long request, boolean isCertain, ByteBuffer handle);
+    static native int failureText(long failure, byte[] text);
+    static native int waitStarted(ByteBuffer handle, long failure);
+    static native int knownPid(ByteBuffer handle);
+    static native int end(ByteBuffer handle, boolean waits);
+    static native int pid(ByteBuffer handle);
+    static native int kill(ByteBuffer handle, int signal);
+    static native int killGroup(ByteBuffer handle, int signal);
+    static native int killTree(ByteBuffer handle, long grace);
+    static native int resize(ByteBuffer handle, int rows, int columns);
     static native int watch(int fd, int events, long number);
-    static native int events(long[] numbers, int timeout);
+    static native int events(ByteBuffer numbers, int timeout);
     static native void close(int fd);
     static native int read(int fd, byte[] to, int from, int length);
     static native int write(int fd, byte[] of, int from, int length);
     static native int available(int fd);
     static native int duplicate(int fd);
-    static native int openDirectory(byte[] path);
-    static native void setBlocking(int fd, boolean blocks);
+    static native int openDirectory(long path);
+    static native int setBlocking(int fd, boolean blocks);
     static native int number(FileDescriptor descriptor);
     static native long address(ByteBuffer buffer);
+    static native ByteBuffer memory(long address, long size);
     static native long queueCreate(int jobs, int running, int bytes);
     static native int queueDescriptor(long queue);
     static native long queueSubmit(long queue, long request);
-    static native void queueCancel(long queue, long ticket);
+    static native int queueCancel(long queue, long ticket);
     static native void queueClose(long queue);
-    static native int queueTake(long queue, long[] numbers, byte[][] bytes);
+    static native int queueWait(long queue, ByteBuffer addresses, int most);
+    static native int queueRelease(long queue, ByteBuffer addresses, int count);
 }

@@ -7,6 +7,8 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -18,29 +20,30 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Where the library works. */
 final class NativeChild extends Child implements Poller.Watcher {
-    private static final int GRACE_NONE = -1, STREAMS = 3;
+    private static final int STREAMS = 3;
 
     /** struct aspawn_child; one thread at a time uses it: its monitor. */
-    private final byte[] handle = new byte[128];
+    private final ByteBuffer handle = ByteBuffer.allocateDirect(Interface.SIZEOF_CHILD).order(ByteOrder.nativeOrder());
     private final Long number = Poller.number();
     private final String description;
-    private final boolean isTree, isOnTerminal;
+    private final boolean isTree, isOnTerminal, passesOutput;
     private final CountDownLatch ended = new CountDownLatch(1);
     private CompletableFuture<Process> exit; // by the monitor of ended; null: nobody has asked
     private final List<Action> actions;
     private final Pipe[] pipes; // of the streams, then of the actions; null: there is no pipe
     private final OutputStream input;
     private final InputStream output, error;
-    private int passedOutput = -1; // for another program to read from
+    int passedOutput = -1; // for another program to read from, which is not closed here
     private volatile long pid; // 0: a helper has to be asked
-    private volatile int status = -1;
+    private volatile int status = -1; // not known, or another wait of this process has it
     private StartException failure;
     private ProcessHandle processHandle;
 
     /** With all that needs memory, for want of which no child that has begun must get lost. */
-    private NativeChild(String description, boolean isTree, List<Action> actions, int[] streams, boolean passesOutput) {
+    NativeChild(String description, boolean isTree, List<Action> actions, int[] streams, boolean passesOutput) {
         this.description = description;
         this.isTree = isTree;
+        this.passesOutput = passesOutput;
         isOnTerminal = isOnTerminal(streams);
         this.actions = List.copyOf(actions);
         pipes = new Pipe[STREAMS + actions.size()];
@@ -57,39 +60,40 @@ final class NativeChild extends Child implements Poller.Watcher {
         return pipe == null ? new ByteArrayInputStream(new byte[0]) : new BufferedInputStream((InputStream) pipe.stream);
     }
 
-    static NativeChild start(Request request, String description, boolean isTree, List<Action> actions, List<Long> addresses,
-            int[] streams, boolean passesOutput) throws IOException {
-        NativeChild child = new NativeChild(description, isTree, actions, streams, passesOutput);
-        int result = Native.start(request.address(), child.handle);
+    void start(Request request, List<Integer> ends) throws IOException {
+        int result = Native.start(request.base, request.isCertain, handle);
         if (result < 0) throw StartException.of(description, result, request);
         try {
-            child.open(request, addresses, passesOutput);
-            if (result > 0) child.awaitExec(request);
-            Poller.watch(request.descriptor(3), Native.IN, child.number, child);
+            open(request, ends);
+            if (result > 0) awaitExec(request);
+            Poller.watch(handle.getInt(Interface.CHILD_ENDED_FD), Native.IN, number, this);
         } catch (Throwable e) {
-            for (Pipe pipe : child.pipes)
+            for (Pipe pipe : pipes)
                 if (pipe != null) pipe.close();
-            if (passesOutput) Native.close(child.passedOutput);
-            if (!(e instanceof StartException)) Native.kill(child.handle, Constants.SIGKILL);
-            Native.end(child.handle, true);
+            Native.close(passedOutput);
+            if (!(e instanceof StartException)) Native.kill(handle, Constants.SIGKILL);
+            Native.end(handle, true);
             throw e;
         }
-        return child;
     }
 
     static boolean isOnTerminal(int[] streams) { return Arrays.stream(streams).anyMatch(stream -> stream == Interface.STREAM_PTY); }
 
-    private void open(Request request, List<Long> addresses, boolean passesOutput) throws IOException {
-        pid = request.get(Request.PID);
-        if (passesOutput) passedOutput = request.descriptor(1);
+    private void open(Request request, List<Integer> ends) throws IOException {
+        pid = Native.knownPid(handle);
+        if (passesOutput) {
+            passedOutput = handle.getInt(Interface.CHILD_OUT_FD);
+            Native.setBlocking(passedOutput, true);
+        }
         for (int i = 0; i < pipes.length; i++) {
             if (pipes[i] == null || isOnTerminal && i == 0) continue;
-            int fd = i < STREAMS ? request.descriptor(isOnTerminal ? 5 : i) : request.integer(addresses.get(i - STREAMS));
+            int fd = i >= STREAMS ? request.memory.getInt(ends.get(i - STREAMS))
+                    : handle.getInt(isOnTerminal ? Interface.CHILD_PTY_FD : Interface.CHILD_IN_FD + 4 * i);
             if (i >= STREAMS) Native.setBlocking(fd, false);
             pipes[i].open(fd);
         }
         if (!isOnTerminal) return;
-        int typed = Native.duplicate(request.descriptor(5));
+        int typed = Native.duplicate(handle.getInt(Interface.CHILD_PTY_FD));
         if (typed < 0) throw new IOException(description + ": error=" + -typed);
         pipes[0].open(typed);
     }
@@ -100,12 +104,12 @@ final class NativeChild extends Child implements Poller.Watcher {
         Long waiting = Poller.number();
         try {
             int result;
-            while ((result = Native.waitStarted(handle, request.address())) == -Native.ETIMEDOUT) {
+            while ((result = waitStarted(request)) == -Native.ETIMEDOUT) {
                 CompletableFuture<Void> changed = new CompletableFuture<>();
                 // A process that another thread forks may hold the first,
                 // the child's end is the second.
-                Poller.watch(request.descriptor(4), Native.IN, waiting, () -> changed.complete(null));
-                Poller.watch(request.descriptor(3), Native.IN, waiting, () -> changed.complete(null));
+                Poller.watch(handle.getInt(Interface.CHILD_STARTED_FD), Native.IN, waiting, () -> changed.complete(null));
+                Poller.watch(handle.getInt(Interface.CHILD_ENDED_FD), Native.IN, waiting, () -> changed.complete(null));
                 changed.join(); // interrupts stay
             }
             if (result == -Native.ECANCELED) throw new StartException(description, request);
@@ -114,7 +118,12 @@ final class NativeChild extends Child implements Poller.Watcher {
         }
     }
 
-    // --- the end
+    /** A failure is the request's then. */
+    private int waitStarted(Request request) {
+        synchronized (handle) {
+            return Native.waitStarted(handle, request.base + Request.FAILURE);
+        }
+    }
 
     @Override
     public void ready() {
@@ -139,26 +148,21 @@ final class NativeChild extends Child implements Poller.Watcher {
             if (pipe != null) pipe.programEnded();
     }
 
-    /** -1: not known, as another wait of this process has it. */
-    private int exitCode() {
-        return status < 0 ? -1 : (status & 0x7f) != 0 ? 0x80 + (status & 0x7f) : status >> 8 & 0xff;
-    }
-
     @Override
     public int exitValue() {
         if (isAlive()) throw new IllegalThreadStateException("process hasn't exited");
-        return exitCode();
+        return Result.exitValue(status);
     }
 
-    @Override public int signal() { return !isAlive() && status >= 0 ? status & 0x7f : 0; }
+    @Override public int signal() { return isAlive() ? 0 : Result.signal(status); }
 
     @Override
     public StartException failure() {
-        if (isAlive() || exitCode() != 127) return null;
+        if (isAlive() || Result.exitValue(status) != 127) return null;
         synchronized (handle) {
             if (failure != null) return failure;
             try (Request request = Request.of(to -> { })) {
-                if (Native.waitStarted(handle, request.address()) == -Native.ECANCELED) failure = new StartException(description, request);
+                if (waitStarted(request) == -Native.ECANCELED) failure = new StartException(description, request);
             }
             return failure;
         }
@@ -167,7 +171,7 @@ final class NativeChild extends Child implements Poller.Watcher {
     @Override
     public int waitFor() throws InterruptedException {
         if (isAlive()) ended.await();
-        return exitCode();
+        return Result.exitValue(status);
     }
 
     @Override
@@ -187,8 +191,6 @@ final class NativeChild extends Child implements Poller.Watcher {
         }
     }
 
-    // --- streams
-
     @Override public OutputStream getOutputStream() { return input; }
     @Override public InputStream getInputStream() { return output; }
     @Override public InputStream getErrorStream() { return error; }
@@ -201,12 +203,6 @@ final class NativeChild extends Child implements Poller.Watcher {
         Pipe found = index < 0 ? null : pipes[STREAMS + index];
         if (found == null || !type.isInstance(found.stream)) throw new IllegalArgumentException("aspawn: no such pipe of this child");
         return type.cast(found.stream);
-    }
-
-    /** What another program reads, which closes it. */
-    int passedOutput() {
-        Native.setBlocking(passedOutput, true);
-        return passedOutput;
     }
 
     @Override
@@ -232,8 +228,6 @@ final class NativeChild extends Child implements Poller.Watcher {
         }
     }
 
-    // --- signals
-
     private boolean signal(int signal, boolean toGroup) {
         int result;
         synchronized (handle) {
@@ -250,9 +244,8 @@ final class NativeChild extends Child implements Poller.Watcher {
     @Override
     public boolean killTree(Duration grace) {
         if (!isTree) throw new IllegalStateException("aspawn: the child is no tree");
-        long milliseconds = Job.milliseconds(grace);
         synchronized (handle) {
-            return Native.killTree(handle, milliseconds > 0 ? milliseconds : GRACE_NONE) == 0;
+            return Native.killTree(handle, Job.graceOf(grace)) == 0;
         }
     }
 
@@ -267,8 +260,6 @@ final class NativeChild extends Child implements Poller.Watcher {
     }
 
     @Override public boolean supportsNormalTermination() { return true; }
-
-    // --- its number
 
     @Override
     public long pid() {
@@ -299,7 +290,7 @@ final class NativeChild extends Child implements Poller.Watcher {
     @Override
     public ProcessHandle.Info info() {
         try (Request request = Request.of(to -> { })) {
-            while (isAlive() && isStarting(request)) LockSupport.parkNanos(100_000);
+            while (isAlive() && waitStarted(request) == -Native.ETIMEDOUT) LockSupport.parkNanos(100_000);
         }
         ProcessHandle.Info info = toHandle().info();
         // within execve(2)
@@ -310,14 +301,8 @@ final class NativeChild extends Child implements Poller.Watcher {
         return info;
     }
 
-    private boolean isStarting(Request request) {
-        synchronized (handle) {
-            return Native.waitStarted(handle, request.address()) == -Native.ETIMEDOUT;
-        }
-    }
-
     @Override
     public String toString() {
-        return "Process[pid=" + pid() + ", exitValue=" + (isAlive() ? "\"not exited\"" : exitCode()) + ']';
+        return "Process[pid=" + pid() + ", exitValue=" + (isAlive() ? "\"not exited\"" : Result.exitValue(status)) + ']';
     }
 }

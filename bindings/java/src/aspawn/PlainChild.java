@@ -25,7 +25,6 @@ final class PlainChild extends Child {
     @Override public CompletableFuture<Process> onExit() { return process.onExit().thenApply(ended -> this); }
     @Override public long pid() { return process.pid(); }
     @Override public ProcessHandle toHandle() { return process.toHandle(); }
-    @Override public ProcessHandle.Info info() { return process.info(); }
     @Override public boolean supportsNormalTermination() { return process.supportsNormalTermination(); }
     @Override public void destroy() { process.destroy(); }
     @Override public String toString() { return process.toString(); }

@@ -3,6 +3,7 @@ package aspawn;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -39,7 +40,7 @@ final class Poller implements Runnable {
     private static final AtomicLong NUMBERS = new AtomicLong();
     private static final AtomicBoolean RUNS = new AtomicBoolean();
 
-    private final long[] numbers = new long[64];
+    private final ByteBuffer numbers = ByteBuffer.allocateDirect(64 * 8).order(ByteOrder.nativeOrder());
 
     private Poller() {}
 
@@ -73,7 +74,12 @@ final class Poller implements Runnable {
         }
         if (RUNS.get() || !RUNS.compareAndSet(false, true)) return;
         try {
-            begin();
+            ThreadGroup group = Thread.currentThread().getThreadGroup();
+            while (group.getParent() != null) group = group.getParent();
+            Thread thread = new Thread(group, new Poller(), "aspawn", 0, false);
+            thread.setDaemon(true);
+            thread.setContextClassLoader(null);
+            thread.start();
         } catch (Throwable e) { // no memory for a thread
             WATCHERS.remove(number);
             RUNS.set(false);
@@ -81,23 +87,10 @@ final class Poller implements Runnable {
         }
     }
 
-    static void forget(Long number) {
-        WATCHERS.remove(number);
-    }
+    static void forget(Long number) { WATCHERS.remove(number); }
 
     /** Calls the watcher in a while: nothing reports what it waits for. */
-    static void retry(Watcher watcher) {
-        RETRIED.add(watcher);
-    }
-
-    private static void begin() {
-        ThreadGroup group = Thread.currentThread().getThreadGroup();
-        while (group.getParent() != null) group = group.getParent();
-        Thread thread = new Thread(group, new Poller(), "aspawn", 0, false);
-        thread.setDaemon(true);
-        thread.setContextClassLoader(null);
-        thread.start();
-    }
+    static void retry(Watcher watcher) { RETRIED.add(watcher); }
 
     /** Calls the watcher, or the one with the number, and without memory again:
      * nothing else reports the event. */
@@ -131,7 +124,7 @@ final class Poller implements Runnable {
     public void run() {
         for (;;) {
             int count = Native.events(numbers, RETRIED.isEmpty() ? IDLE_MS : RETRY_MS);
-            for (int i = 0; i < count; i++) call(null, numbers[i]);
+            for (int i = 0; i < count; i++) call(null, numbers.getLong(i * 8));
             if (count > 0) continue;
             for (int i = RETRIED.size(); i > 0; i--) call(RETRIED.remove(), 0);
             if (!isIdle()) continue;

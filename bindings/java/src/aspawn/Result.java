@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 package aspawn;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.Charset;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 
 /** How a {@link Job} has ended whose program was executed. */
 public final class Result {
@@ -22,37 +22,54 @@ public final class Result {
     private final Outcome outcome;
     private final int status;
     private final byte[] output, error;
-    private final long outputTotal, errorTotal, memoryPeak, userMicros, systemMicros, maxResident;
+    private final long outputTotal, errorTotal, memoryPeak, maxResident;
     private final int cut, survivors;
-    private final Duration waited, ran;
+    private final Duration waited, ran, userTime, systemTime;
 
-    Result(Outcome outcome, int status, byte[] output, byte[] error, long outputTotal, long errorTotal, int cut, int survivors,
-            long memoryPeak, long userMicros, long systemMicros, long maxResident, Duration waited, Duration ran) {
-        this.outcome = outcome;
-        this.status = status;
-        this.output = output == null ? new byte[0] : output;
-        this.error = error == null ? new byte[0] : error;
-        this.outputTotal = outputTotal;
-        this.errorTotal = errorTotal;
-        this.cut = cut;
-        this.survivors = survivors;
-        this.memoryPeak = memoryPeak;
-        this.userMicros = userMicros;
-        this.systemMicros = systemMicros;
-        this.maxResident = maxResident;
-        this.waited = waited;
-        this.ran = ran;
+    /** Of a struct aspawn_result. */
+    Result(ByteBuffer of) {
+        int number = of.getInt(Interface.RESULT_OUTCOME);
+        outcome = number == Interface.OUTCOME_TIMED_OUT ? Outcome.TIMED_OUT : number == Interface.OUTCOME_OUT_OF_MEMORY ? Outcome.OUT_OF_MEMORY
+                : number == Interface.OUTCOME_LOST ? Outcome.LOST : Outcome.RAN;
+        status = of.getInt(Interface.RESULT_STATUS);
+        output = bytes(of.getLong(Interface.RESULT_OUT), of.getLong(Interface.RESULT_OUT_LENGTH));
+        error = bytes(of.getLong(Interface.RESULT_ERR), of.getLong(Interface.RESULT_ERR_LENGTH));
+        outputTotal = of.getLong(Interface.RESULT_OUT_TOTAL);
+        errorTotal = of.getLong(Interface.RESULT_ERR_TOTAL);
+        cut = of.getInt(Interface.RESULT_CUT);
+        survivors = of.getInt(Interface.RESULT_SURVIVORS);
+        memoryPeak = of.getLong(Interface.RESULT_MEMORY_PEAK);
+        userTime = time(of, Interface.RUSAGE_RU_UTIME);
+        systemTime = time(of, Interface.RUSAGE_RU_STIME);
+        maxResident = of.getLong(Interface.RESULT_USAGE + Interface.RUSAGE_RU_MAXRSS);
+        long ended = of.getLong(Interface.RESULT_ENDED_NS), begun = of.getLong(Interface.RESULT_STARTED_NS);
+        long started = begun == 0 ? ended : begun;
+        waited = Duration.ofNanos(started - of.getLong(Interface.RESULT_SUBMITTED_NS));
+        ran = Duration.ofNanos(ended - started);
+    }
+
+    private static byte[] bytes(long address, long length) {
+        byte[] bytes = new byte[(int) length];
+        if (length > 0) Native.memory(address, length).get(bytes);
+        return bytes;
+    }
+
+    private static Duration time(ByteBuffer of, int which) {
+        int at = Interface.RESULT_USAGE + which;
+        return Duration.ofSeconds(of.getLong(at), of.getLong(at + Interface.TIMEVAL_TV_USEC) * 1000);
     }
 
     public Outcome outcome() { return outcome; }
 
     /** As {@link Process#exitValue}: 128 and more after a signal; -1: not known. */
-    public int exitValue() {
-        return status < 0 ? -1 : (status & 0x7f) != 0 ? 0x80 + (status & 0x7f) : status >> 8 & 0xff;
-    }
+    public int exitValue() { return exitValue(status); }
+
+    static int exitValue(int status) { return status < 0 ? -1 : signal(status) != 0 ? 0x80 + signal(status) : status >> 8 & 0xff; }
 
     /** The signal that has ended it; 0: none. */
-    public int signal() { return status < 0 ? 0 : status & 0x7f; }
+    public int signal() { return signal(status); }
+
+    static int signal(int status) { return status < 0 ? 0 : status & 0x7f; }
 
     /** What was kept of stdout. */
     public byte[] output() { return output; }
@@ -82,10 +99,10 @@ public final class Result {
     public long memoryPeak() { return memoryPeak; }
 
     /** Processor time in the program, and in its children that it waited for. */
-    public Duration userTime() { return Duration.of(userMicros, ChronoUnit.MICROS); }
+    public Duration userTime() { return userTime; }
 
     /** Processor time of the same in the kernel. */
-    public Duration systemTime() { return Duration.of(systemMicros, ChronoUnit.MICROS); }
+    public Duration systemTime() { return systemTime; }
 
     /** The most memory of one of them that was resident, in KiB. */
     public long maxResident() { return maxResident; }

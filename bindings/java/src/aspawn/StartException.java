@@ -2,6 +2,7 @@
 package aspawn;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Map;
 
 /** A program was not executed. */
@@ -19,16 +20,19 @@ public final class StartException extends IOException {
     private final String failure;
 
     StartException(String what, Request of) {
-        this(what, of.errno(), of.step(), of.failure(), of.firstAction, of.addedActions);
+        this(what, of.memory, Request.FAILURE, of.firstAction, of.addedActions);
     }
 
-    /** Those before firstAction, and the user, are the package's own actions. */
-    StartException(String what, int errno, int step, String failure, int firstAction, int added) {
-        super(what, new IOException(error(errno)));
-        this.errno = errno;
-        this.step = step < 0 ? step : step >= firstAction && step < firstAction + added ? step - firstAction : Interface.STEP_NONE;
-        String text = failure.replaceFirst("^action \\d+, ", "").replace("job_bytes", "jobBytes");
-        this.failure = this.step < 0 ? text : "action " + this.step + ", " + text;
+    /** Of a struct aspawn_failure. Those before firstAction, and the user, are the package's. */
+    StartException(String what, ByteBuffer memory, int at, int firstAction, int added) {
+        super(what, new IOException(error(-memory.getInt(at + Interface.FAILURE_ERROR))));
+        errno = -memory.getInt(at + Interface.FAILURE_ERROR);
+        int index = memory.getInt(at + Interface.FAILURE_STEP);
+        step = index < 0 ? index : index >= firstAction && index < firstAction + added ? index - firstAction : Interface.STEP_NONE;
+        byte[] bytes = new byte[256];
+        String text = new String(bytes, 0, Native.failureText(Native.address(memory) + at, bytes), Request.charset())
+                .replaceFirst("^action \\d+, ", "").replace("job_bytes", "jobBytes");
+        failure = step < 0 ? text : "action " + step + ", " + text;
     }
 
     @Override public String getMessage() { return super.getMessage() + ": " + error(errno) + (failure.isEmpty() ? "" : " (" + failure + ')'); }
@@ -38,9 +42,9 @@ public final class StartException extends IOException {
     /** For a start that was refused. A wrong argument is an IllegalArgumentException,
      * thrown at once. */
     static StartException of(String what, int error, Request request) {
-        request.set(Request.ERROR, error);
+        int step = request.memory.putInt(Request.FAILURE + Interface.FAILURE_ERROR, error).getInt(Request.FAILURE + Interface.FAILURE_STEP);
         StartException failure = new StartException(what, request);
-        if (error == -Native.EINVAL && (request.step() >= 0 || request.step() == Interface.STEP_ARGUMENT))
+        if (error == -Native.EINVAL && (step >= 0 || step == Interface.STEP_ARGUMENT))
             throw new IllegalArgumentException("aspawn: not a valid " + failure.failure().replace(": EINVAL", ""), failure);
         return failure;
     }

@@ -4,6 +4,8 @@ package aspawn;
 import java.io.FileDescriptor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Objects;
 
 /**
@@ -28,20 +30,18 @@ public final class Action {
 
     private static byte[] numbers(int... numbers) {
         ByteBuffer bytes = ByteBuffer.allocate(4 * numbers.length).order(ByteOrder.nativeOrder());
-        for (int number : numbers) bytes.putInt(number);
+        bytes.asIntBuffer().put(numbers);
         return bytes.array();
     }
 
     /** A set of numbers, as sigset_t and cpu_set_t are. */
     private static byte[] bits(int first, int... numbers) {
-        int size = 8;
-        for (int number : numbers) size = Math.max(size, (Math.subtractExact(number, first) / 64 + 1) * 8);
-        byte[] bytes = new byte[size];
+        BitSet bits = new BitSet();
         for (int number : numbers) {
             if (number < first || number > 8192) throw new IllegalArgumentException("aspawn: " + number);
-            bytes[(number - first) / 8] |= 1 << (number - first) % 8;
+            bits.set(number - first);
         }
-        return bytes;
+        return Arrays.copyOf(bits.toByteArray(), Math.max(bits.length() + 63, 64) / 64 * 8);
     }
 
     /** The caller's end of the pipe that the action makes, or null. */
@@ -50,23 +50,21 @@ public final class Action {
         return last instanceof End ? new Pipe(last == End.INPUT) : null;
     }
 
-    /** The action as struct encoded_action of binding.c; returns the address of a pipe's end,
-     * or 0. */
-    long write(Request to) {
-        long result = 0;
-        long[] words = new long[8];
-        words[0] = number;
-        for (int i = 0; i < operands.length; i++) {
-            Object operand = operands[i];
-            if (operand instanceof Long) words[i + 1] = (Long) operand;
-            else if (operand instanceof FileDescriptor) words[i + 1] = Native.number((FileDescriptor) operand);
-            else if (operand instanceof byte[]) words[i + 1] = to.bytes((byte[]) operand);
-            else if (operand instanceof End) words[i + 1] = result = to.bytes(new byte[8]);
-            else if (operand != null) words[i + 1] = to.string((String) operand);
-            if (i > 0 && operands[i - 1] instanceof byte[]) words[i + 1] = ((byte[]) operands[i - 1]).length / -words[i + 1];
+    /** As struct encoded_action of binding.c. Returns where the start stores a pipe's end, or 0. */
+    int write(Request to, int at) {
+        long result = 0, size = -1; // of the array before
+        to.memory.putLong(at, number);
+        for (Object operand : operands) {
+            long word = 0;
+            if (operand instanceof Long) word = size < 0 ? (Long) operand : size / -(Long) operand;
+            else if (operand instanceof FileDescriptor) word = Native.number((FileDescriptor) operand);
+            else if (operand instanceof byte[]) word = to.bytes((byte[]) operand);
+            else if (operand instanceof End) result = (word = to.bytes(new byte[8])) - to.base;
+            else if (operand != null) word = to.string((String) operand);
+            size = operand instanceof byte[] ? ((byte[]) operand).length : -1;
+            to.memory.putLong(at += 8, word);
         }
-        to.words(words);
-        return result;
+        return (int) result;
     }
 
     // ACTIONS
