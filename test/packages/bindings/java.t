@@ -82,7 +82,7 @@ shown() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/{/^\`\`\`\$/q;/^\`\`\`/d;p}" "$source
 
 readme_runs()
 {
-	shown java >"$scratch/Main.java" && javac --release 11 -cp "$jar" -d "$scratch/readme" "$scratch/Main.java" &&
+	shown java >"$scratch/Main.java" && javac --release 11 -Xlint:all -Werror -cp "$jar" -d "$scratch/readme" "$scratch/Main.java" &&
 		timeout 60 "$java" -cp "$jar:$scratch/readme" Main >"$scratch/output" && cat "$scratch/output" &&
 		grep -x Linux "$scratch/output" && grep -x 'exit 3' "$scratch/output"
 }
