@@ -669,6 +669,24 @@ class Private(Test):
             self.assertEqual(process.wait(), 0)
         self.assertEqual(polled, [kind])
 
+    def test_is_waited_for_after_another_thread_has_reaped_it(self):
+        process = aspawn.Popen(["true"], owner="private")
+        lock = process._waitpid_lock
+
+        class Lock:
+            """Before wait() has it another thread reaps the child."""
+            def __enter__(self):
+                process._waitpid_lock = lock
+                while process.poll() is None:
+                    time.sleep(0.001)
+                return lock.__enter__()
+
+            def __exit__(self, *details):
+                lock.__exit__(*details)
+
+        process._waitpid_lock = Lock()
+        self.assertEqual(process.wait(), 0)
+
     def test_is_not_the_child_of_a_fork(self):
         process = aspawn.Popen(["sleep", "100"], owner="private")
         pid = os.fork()

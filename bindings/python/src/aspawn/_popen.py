@@ -634,7 +634,7 @@ class Popen(subprocess.Popen[AnyStr]):
         with self._waitpid_lock:  # type: ignore[attr-defined]
             try:
                 return duplicate(self._child.ended_fd)
-            except OSError:  # -1: none here, or reaped; no descriptor left
+            except (OSError, ValueError):  # no descriptor left; -1: none here, or reaped
                 return -1
 
     def _pidfd(self) -> int:
