@@ -22,42 +22,38 @@
 
 /* Py_RETURN_NONE takes no reference to None in the headers of 3.12 and later, whose None is not
  * counted, and the module also runs in earlier ones: "Fatal Python error: none_dealloc". */
-#pragma GCC poison Py_RETURN_NONE
+#undef Py_RETURN_NONE
 static PyObject *none(void)
 {
-	Py_IncRef(Py_None);
-	return Py_None;
+	return Py_BuildValue("");
 }
 
 /* --- results ---------------------------------------------------------------------- */
 
-/* A tuple of step, error number, kind and subject, or None if nothing failed. */
+/* A tuple of step, error number and text, or None if nothing failed. */
 static PyObject *failure_of(const struct aspawn_failure *failure)
 {
-	return failure->error ? Py_BuildValue("iiIy", failure->step, -failure->error, failure->kind,
-					      failure->subject) :
-				none();
+	char text[256];
+
+	aspawn_failure_text(text, sizeof text, failure);
+	return failure->error ? Py_BuildValue("iiy", failure->step, -failure->error, text) : none();
 }
 
-/* A number, or NULL and an OSError. Its `failure` is that of failure_of(),
- * unless failure is NULL. */
+/* A number, or NULL and an OSError. In the place of its text is failure_of(), unless failure is
+ * NULL or empty. */
 static PyObject *result_of(int64_t r, const struct aspawn_failure *failure)
 {
-	PyObject *type, *error, *traceback, *details;
+	PyObject *arguments;
 
 	if (r >= 0)
 		return PyLong_FromLongLong(r);
 	errno = (int)-r;
-	PyErr_SetFromErrno(PyExc_OSError);
-	if (!failure)
-		return NULL;
-	PyErr_Fetch(&type, &error, &traceback);
-	PyErr_NormalizeException(&type, &error, &traceback);
-	details = failure_of(failure);
-	if (details)
-		PyObject_SetAttrString(error, "failure", details);
-	Py_XDECREF(details);
-	PyErr_Restore(type, error, traceback);
+	if (!failure || !failure->error)
+		return PyErr_SetFromErrno(PyExc_OSError);
+	arguments = Py_BuildValue("iN", errno, failure_of(failure));
+	if (arguments)
+		PyErr_SetObject(PyExc_OSError, arguments);
+	Py_XDECREF(arguments);
 	return NULL;
 }
 
@@ -627,24 +623,7 @@ static PyObject *kill_cgroup(PyObject *module, PyObject *object)
 	return fd < 0 ? NULL : result_of(aspawn_kill_cgroup(fd), NULL);
 }
 
-/* failure_text(step, errno, kind, subject): the text, as bytes, of failure_of(). */
-static PyObject *failure_text(PyObject *module, PyObject *args)
-{
-	struct aspawn_failure failure = { 0 };
-	const char *subject;
-	char text[256];
-
-	(void)module;
-	if (!PyArg_ParseTuple(args, "iiIy", &failure.step, &failure.error, &failure.kind, &subject))
-		return NULL;
-	failure.error = -failure.error;
-	strncpy(failure.subject, subject, sizeof failure.subject - 1);
-	aspawn_failure_text(text, sizeof text, &failure);
-	return PyBytes_FromString(text);
-}
-
-static PyMethodDef functions[] = { { "failure_text", failure_text, METH_VARARGS, NULL },
-				   { "kill_cgroup", kill_cgroup, METH_O, NULL },
+static PyMethodDef functions[] = { { "kill_cgroup", kill_cgroup, METH_O, NULL },
 				   { NULL, NULL, 0, NULL } };
 
 static int execute(PyObject *module)

@@ -60,9 +60,12 @@ wheel_has_what_it_should()
 		aspawn/__init__.py
 		aspawn/_action.py
 		aspawn/_aspawn.abi3.so
+		aspawn/_command.py
 		aspawn/_popen.py
 		aspawn/_queue.py
 		aspawn/_support.py
+		aspawn/_terminal.py
+		aspawn/_types.py
 		aspawn/actions.py
 		aspawn/aio.py
 		aspawn/constants.py

@@ -24,14 +24,16 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union, overloa
 
 from . import actions, constants
 from ._action import Descriptor, Path
-from ._popen import PTY, Args, Failure, Popen, Terminal, failure_of, opened
+from ._command import Failure, failure_of, opened
+from ._popen import PTY, Popen
 from ._queue import Future, Prepared, Queue, Result, result_of
 from ._support import _aspawn, refuse, supported
+from ._terminal import Terminal
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._popen import Data, Name, No, Options, Perhaps, RunOptions, Yes
+    from ._types import Args, Data, Name, No, Options, Perhaps, RunOptions, Yes
 
 __all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Future", "PIPE", "PTY", "Popen",
            "Prepared", "Queue", "Result", "STDOUT", "SubprocessError", "Terminal", "TimeoutExpired", "actions", "call",

@@ -9,44 +9,35 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import io
 import locale
-import math
 import os
 import select
-import signal
 import subprocess
 import sys
 import time
 import warnings
-from typing import (IO, TYPE_CHECKING, Any, AnyStr, Callable, Collection, Dict, Generic, Iterable, Iterator, List,
-                    Literal, Mapping, Optional, Sequence, Tuple, TypeVar, Union, overload)
+from typing import (IO, TYPE_CHECKING, Any, AnyStr, Callable, Collection, Dict, Iterable, List, Mapping, Optional,
+                    Tuple, Union, overload)
 
 from . import actions
-from ._action import Action, Descriptor, Packed, Path
+from ._action import Action, Descriptor, Path
+from ._command import (RESTORE, Command, above_streams, duplicate, grace_ms, is_pipe, member_of, opened)
 from ._support import _aspawn, refuse, supported
-from .constants import GRACE_NONE, CommandFlags, Fact, Memory, Owner, Step, Stream
+from ._terminal import Terminal, is_over, poll_until
+from .constants import CommandFlags, Fact, Memory, Owner, Step, Stream
 
-Args = Union[Path, Sequence[Path]]
-StreamOf = Union[None, int, IO[Any]]
-Environment = Union[Mapping[bytes, Union[str, bytes]], Mapping[str, Union[str, bytes]]]
-Preexec = Optional[Callable[[], Any]]
-# resource.RLIMIT_...: both limits, or the soft and the hard one
-Limits = Mapping[int, Union[int, Tuple[int, int]]]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-RESTORE = actions.signals_default(
-    getattr(signal, name) for name in ("SIGPIPE", "SIGXFZ", "SIGXFSZ") if hasattr(signal, name))
+    from ._types import Args, Environment, Limits, Name, No, Options, Perhaps, Yes
+
 PTY = int(Stream.PTY)  # for stdin=, stdout= and stderr=, as subprocess.PIPE
 SIGNALS_MS = 100  # how often a wait looks for Ctrl-C
 POLL_SECONDS = 0.005  # where nothing can be polled
-MOST_SECONDS = 1e6  # of one poll(), which takes 32 bits of milliseconds
 NO_STREAM = -1  # in place of a descriptor: inherit
 getpid = os.getpid  # also at the end of the interpreter
 UNKNOWN = 255  # the status of a tree's program, if it is lost; as of asyncio
 MANY_GAPS = 64  # descriptors below the highest of pass_fds that are closed one by one
-ARGUMENTS = {b"action_count": b"actions", b"job.priority": b"priority", b"job_bytes": b"Queue(job_bytes=)",
-             # what failures of the library name
-             b"pty_columns": b"pty_size", b"pty_rows": b"pty_size"}
 MADE = {"dup2": 2, "open": 1, "openat": 1, "openat2": 1, "dev_null": 1,
         "output_pipe": 1, "input_pipe": 1}  # which argument is the descriptor that it makes
 
@@ -55,8 +46,7 @@ OWN = ("actions", "limits", "cgroup", "owner", "dies_with_caller", "memory", "pt
 NOTHING: Tuple[Any, ...] = (None, False, (), [], {}, (0, 0))  # values of these that ask for nothing
 
 fork_exec: Any = None
-if supported:  # Windows has none of these modules
-    import fcntl
+if supported:  # Windows has no such function
     try:
         from subprocess import _fork_exec as fork_exec  # type: ignore[attr-defined,no-redef]
     except ImportError:  # before 3.11
@@ -71,241 +61,16 @@ def is_standard() -> bool:
     return now is fork_exec and getattr(theirs, "_USE_VFORK", True) is True
 
 
-if TYPE_CHECKING:
-    from typing_extensions import TypedDict, Unpack
-
-    Flag = TypeVar("Flag")
-    Word = TypeVar("Word")
-    Input = TypeVar("Input")
-    No = Literal[False, None]
-    Yes = Literal[True]
-    Perhaps = Optional[bool]
-    Name = Optional[str]
-    Data = Union[bytes, bytearray, memoryview, None]
-
-    # What Popen takes by name, without streams.
-    AioOptions = TypedDict("AioOptions", {
-        "executable": Optional[Path], "preexec_fn": Preexec, "close_fds": bool, "shell": bool, "cwd": Optional[Path],
-        "env": Optional[Environment], "startupinfo": Any, "creationflags": int, "restore_signals": bool,
-        "start_new_session": bool, "pass_fds": Collection[int], "user": Union[str, int, None],
-        "group": Union[str, int, None], "extra_groups": Optional[Iterable[Union[str, int]]], "umask": int,
-        "pipesize": int, "process_group": Optional[int], "actions": Iterable[Action], "limits": Optional[Limits],
-        "cgroup": Union[Path, Descriptor, None], "owner": Optional[Literal["caller", "private", "tree"]],
-        "dies_with_caller": bool, "memory": Optional[Literal["shared", "suspended", "copied"]],
-        "pty_size": Tuple[int, int], "stop_signal": int}, total=False)
-
-    class Options(AioOptions, Generic[Flag, Word], total=False):
-        """All that it takes. Those that make the streams text have the types Flag and Word."""
-        bufsize: int
-        stdin: StreamOf
-        stdout: StreamOf
-        stderr: StreamOf
-        text: Flag
-        universal_newlines: Flag
-        encoding: Word
-        errors: Word
-
-    class RunOptions(Options[Flag, Word], Generic[Flag, Word, Input], total=False):
-        """What run() takes by name."""
-        input: Input
-        capture_output: bool
-        timeout: Optional[float]
-        check: bool
-
-
-class Failure:
-    """Where a child failed: `step` is the index in actions=, or None for what Popen does itself;
-    `action` the action, or None for the search and the exec; `text` says it for people."""
-
-    def __init__(self, step: Optional[int], action: Optional[Action], text: str) -> None:
-        self.step, self.action, self.text = step, action, text
-
-    def __repr__(self) -> str:
-        return f"<Failure {self.text}>"
-
-
-def failure_of(error: Optional[BaseException]) -> Optional[Failure]:
-    """The `failure` of an exception of this package: where a child failed, or None."""
-    return getattr(error, "failure", None)
-
-
 def asked_of(options: Mapping[str, Any]) -> List[str]:
     """The names of the options that ask for what only the library has."""
     return [name for name, value in options.items() if name in OWN and (name, value) != ("owner", "caller")
             and (value is Memory.SHARED or value not in NOTHING)]
 
 
-def member_of(among: Any, word: Optional[str], names: Iterable[str] = ()) -> Any:
-    """The member of an enumeration that a word of the interface names, or None."""
-    names = [*names] or [name.lower() for name in among.__members__]
-    if word is not None and word not in names:
-        raise ValueError(f"no such {among.__name__.lower()}: {word!r}, only {', '.join(names)}")
-    return None if word is None else among[word.upper()]
-
-
-def milliseconds(name: str, seconds: Optional[float], most: int = 1 << 62) -> Optional[int]:
-    """At most `most`, which is for ever, also of an infinite time."""
-    if seconds is None:
-        return None
-    if math.isnan(seconds):
-        raise ValueError(f"{name} is not a number of seconds: {seconds}")
-    return max(1, math.ceil(min(seconds * 1000, most)))
-
-
-def grace_ms(seconds: Optional[float]) -> Optional[int]:
-    if seconds is not None and seconds < 0:
-        raise ValueError(f"grace is negative: {seconds}")
-    return GRACE_NONE if seconds == 0 else milliseconds("grace", seconds, (1 << 31) - 1)
-
-
-def duplicate(fd: int) -> int:
-    """Above 2, where no stream of a child or of this process is put."""
-    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
-
-
-def above_streams(fd: int) -> int:
-    """The descriptor, or if that is below 3 a duplicate in its place."""
-    if fd > 2:
-        return fd
-    try:
-        return duplicate(fd)
-    finally:
-        os.close(fd)
-
-
-@contextlib.contextmanager
-def opened(group: Union[Path, Descriptor]) -> Iterator[Descriptor]:
-    """A descriptor of a directory, which may be one."""
-    if not isinstance(group, (str, bytes, os.PathLike)):
-        yield group
-        return
-    fd = above_streams(os.open(group, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-    try:
-        yield fd
-    finally:
-        os.close(fd)
-
-
-def poll_until(poll: Any, end: Optional[float]) -> Any:
-    """Polls, but not longer than MOST_SECONDS."""
-    return poll.poll(None if end is None else min(max(0, end - time.monotonic()), MOST_SECONDS) * 1000)
-
-
-def is_over(end: Optional[float]) -> bool:
-    return end is not None and not time.monotonic() < end
-
-
-def words_of(args: Args, shell: bool) -> List[Path]:
-    if isinstance(args, os.PathLike) and shell:
-        raise TypeError("path-like args is not allowed when shell is true")
-    return [args] if isinstance(args, (str, bytes, os.PathLike)) else list(args)
-
-
-class Command:
-    """What a child executes, of the parameters of subprocess, and does before: the actions of Popen
-    itself, and the caller's own."""
-
-    def __init__(self, args: Args, executable: Optional[Path], shell: bool, cwd: Optional[Path],
-                 env: Optional[Environment]) -> None:
-        self.argv = words_of(args, shell)
-        if shell:
-            self.argv = [executable or "/bin/sh", "-c", *self.argv]
-        self.executable = self.argv[0] if executable is None else executable
-        sys.audit("subprocess.Popen", self.executable, self.argv, cwd, env)
-        self.envp = None
-        if env is not None:
-            variables = [(os.fsencode(name), os.fsencode(value)) for name, value in env.items()]
-            if any(b"=" in name for name, _ in variables):
-                raise ValueError("illegal environment variable name")
-            self.envp = [name + b"=" + value for name, value in variables]
-        self.actions: List[Action] = []
-        self.own = range(0)  # which of them are the caller's
-
-    def add(self, is_wanted: bool, make: Callable[..., Action], *operands: Any) -> None:
-        if is_wanted:
-            self.actions.append(make(*operands))
-
-    def add_limits(self, limits: Optional[Limits]) -> None:
-        for resource, limit in (limits or {}).items():
-            pair = limit if isinstance(limit, (list, tuple)) else (limit, limit)
-            if len(pair) != 2 or not all(hasattr(number, "__index__") for number in pair):
-                raise TypeError(f"limits[{resource!r}]: {limit!r} is not a number, or a soft and a hard one")
-            self.add(True, actions.rlimit, resource, *pair)
-
-    def add_own(self, own: Iterable[Action]) -> None:
-        first = len(self.actions)
-        # A pipe gets the memory that the library stores its end to.
-        self.actions += (Action(*action[:-1], bytearray(4)) if is_pipe(action) else action for action in own)
-        self.own = range(first, len(self.actions))
-
-    def members(self) -> Dict[str, Any]:
-        return {"file": self.executable, "argv": self.argv, "envp": self.envp, "actions": self.actions}
-
-    def given_to(self, function: Callable[..., Any], **members: Any) -> Any:
-        """Calls a function of the library, whose error gets a Failure."""
-        try:
-            return function(**members)
-        except OSError as error:
-            failed: Any = getattr(error, "failure", None)
-            if failed is None:
-                raise
-            raise self.error_of(failed) from None
-
-    def error_of(self, failed: Tuple[int, int, int, bytes]) -> OSError:
-        """The OSError of a tuple as of Child.wait_started()."""
-        step, number, kind, subject = failed
-        action = self.actions[step] if step >= 0 else None
-        index = self.own.index(step) if step in self.own else None
-        text = os.fsdecode(_aspawn.failure_text(step if index is None else index, number, kind,
-                                                ARGUMENTS.get(subject, subject)))
-        if action is not None and index is None:
-            text = text.partition(", ")[2]  # without "action N", which is no index in actions=
-        name: Any = None
-        if action is not None:
-            name = next((argument for argument in action[1:] if isinstance(argument, (str, bytes, os.PathLike))
-                         and not isinstance(argument, Packed)), None)
-        elif step in (Step.SEARCH, Step.EXEC, Step.INTERPRETER):
-            name = self.executable
-        error: Any = OSError(number, text if step == Step.ARGUMENT else os.strerror(number),
-                             *(() if name is None else (name,)))
-        error.failure = Failure(index, action, text)
-        if action is not None and hasattr(error, "add_note"):  # 3.11
-            error.add_note(text)
-        return error  # type: ignore[no-any-return]
-
-
-def is_pipe(action: Action) -> bool:
-    return isinstance(action, Action) and action.name in ("output_pipe", "input_pipe")
-
-
 def makes_descriptor(action: Action) -> bool:
     """True if the program gets another descriptor above 2 by it."""
     return (isinstance(action, Action) and action.name in MADE
             and action[MADE[action.name]] not in (0, 1, 2))
-
-
-class Terminal(io.FileIO):
-    """This process's end of a child's terminal, a raw file: read() returns what there is, and b""
-    when no process has the terminal any more. Closing it hangs the child up."""
-
-    def __init__(self, child: Any) -> None:
-        super().__init__(child.pty_fd, "r+")
-        self._child = child
-
-    # by readinto()
-    read, readall = io.RawIOBase.read, io.RawIOBase.readall  # type: ignore[assignment]
-
-    def readinto(self, buffer: Any) -> Any:
-        try:
-            return super().readinto(buffer)
-        except OSError as error:
-            if error.errno != errno.EIO:
-                raise
-            return 0
-
-    def resize(self, rows: int, columns: int) -> None:
-        self.fileno()  # ValueError if it is closed
-        self._child.resize(rows, columns)
 
 
 class Signature:
@@ -363,13 +128,10 @@ class Popen(subprocess.Popen[AnyStr]):
         if not supported:
             streams = [*positional[2:5], *map(keywords.get, ("stdin", "stdout", "stderr"))]
             refuse(*asked_of(self._extras), *["PTY"] * (PTY in streams))
-        self._typed: Optional[memoryview] = None  # what communicate() has still to write
-        self._output = bytearray()  # and what it has read
         # Waited for by the handle alone.
         self._private = bool(self._extras["owner"] or dies_with_caller)
         self._early = _early  # the caller calls _finish_start()
-        if is_text(keywords) and getattr(sys.flags, "warn_default_encoding", False):
-            keywords["encoding"] = default_encoding()
+        set_default_encoding(keywords)
         super().__init__(args, *positional, **keywords)
 
     # --- start ---
@@ -383,8 +145,10 @@ class Popen(subprocess.Popen[AnyStr]):
         if extras and preexec_fn is not None:
             raise ValueError(f"preexec_fn cannot be used with {', '.join(extras)}")
         self._by_library = supported and preexec_fn is None and (is_standard() or bool(extras))
-        start = self._start if self._by_library else super()._execute_child  # type: ignore[misc]
-        start(args, executable, *(() if self._by_library else (preexec_fn,)), *rest)
+        if self._by_library:
+            self._start(args, executable, *rest)
+        else:
+            super()._execute_child(args, executable, preexec_fn, *rest)  # type: ignore[misc]
 
     def _start(self, args: Args, executable: Optional[Path], close_fds: bool, pass_fds: Collection[int],
                cwd: Optional[Path], env: Optional[Environment], startupinfo: Any, creationflags: int, shell: bool,
@@ -428,7 +192,7 @@ class Popen(subprocess.Popen[AnyStr]):
                           for name, number, end in filter(is_pipe, command.actions)}
             self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)  # type: ignore[attr-defined]
             if not self._early:
-                self._finish_start(-1)
+                self._finish_start()
         except BaseException:
             self._abandon()
             raise
@@ -444,7 +208,7 @@ class Popen(subprocess.Popen[AnyStr]):
         """The members std_in, std_out and std_err. Descriptors below 3 other than the stream's own
         are duplicated, until the start."""
         members: Dict[str, int] = {}
-        for number, (name, fd) in enumerate(zip(("std_in", "std_out", "std_err"), descriptors)):
+        for number, (name, fd) in enumerate(zip(("in", "out", "err"), descriptors)):
             if fd == number:
                 command.add(True, actions.dup2, fd, fd)  # not close-on-exec any more
                 continue
@@ -452,8 +216,8 @@ class Popen(subprocess.Popen[AnyStr]):
                 fd = duplicate(fd)
                 stack.callback(os.close, fd)
             if fd not in (NO_STREAM, PTY) and fd < 0:
-                raise command.error_of((Step.STREAMS, errno.EBADF, 0, name.replace("_", "").encode()))
-            members[name] = Stream.INHERIT if fd == NO_STREAM else fd
+                raise command.error_of((Step.STREAMS, errno.EBADF, f"streams std{name}: EBADF".encode()))
+            members[f"std_{name}"] = Stream.INHERIT if fd == NO_STREAM else fd
         return members
 
     def _waits(self) -> bool:
@@ -475,7 +239,7 @@ class Popen(subprocess.Popen[AnyStr]):
             return Memory.COPIED
         return Memory.SUSPENDED if self._waits() and not is_slow else Memory.SHARED
 
-    def _finish_start(self, timeout_ms: int) -> None:
+    def _finish_start(self, timeout_ms: int = -1) -> None:
         """Waits for the exec. Raises an OSError if the child has failed."""
         while True:
             try:
@@ -539,18 +303,14 @@ class Popen(subprocess.Popen[AnyStr]):
         own: Any = self
         named = own.encoding not in (None, "locale")  # "locale" is what Python 3.10 has for none
         coding = own.encoding if named else locale.getpreferredencoding(False), own.errors or "strict"
-        if isinstance(input, str):
-            input = input.encode(*coding)
-        if self._typed is None:  # otherwise a communicate() before was too short
-            self._typed = memoryview((input or b"") + (b"\4" if not input or input.endswith(b"\n") else b"\4\4"))
         end = None if timeout is None else time.monotonic() + timeout
-        while not self.terminal.closed and self._converse(end, timeout):
-            pass
+        if not self.terminal._converse(input.encode(*coding) if isinstance(input, str) else input or b"", end):
+            raise subprocess.TimeoutExpired(self.args, timeout or 0, output=bytes(self.terminal._output))
         self.wait(None if end is None else max(0, end - time.monotonic()))
         self.terminal.close()
         if own.text_mode:
-            return self._output.decode(*coding).replace("\r\n", "\n"), None
-        return bytes(self._output), None
+            return self.terminal._output.decode(*coding).replace("\r\n", "\n"), None
+        return bytes(self.terminal._output), None
 
     # Two faults of subprocess before 3.14: the rest of the input after a time limit is not written,
     # which the child waits for, and of an array of larger elements than bytes only a part is.
@@ -564,26 +324,6 @@ class Popen(subprocess.Popen[AnyStr]):
         super()._save_input(input)  # type: ignore[misc]
         if self._input is not None:
             self._input = memoryview(self._input).cast("B")
-
-    def _converse(self, end: Optional[float], timeout: Optional[float]) -> bool:
-        """Writes and reads what is possible. Returns False at the end."""
-        terminal: Any = self.terminal
-        typed: Any = self._typed
-        os.set_blocking(terminal.fileno(), False)
-        poll = select.poll()
-        poll.register(terminal, select.POLLIN | (select.POLLOUT if typed else 0))
-        events = poll_until(poll, end)
-        if not events:
-            if is_over(end):
-                raise subprocess.TimeoutExpired(self.args, timeout or 0, output=bytes(self._output))
-            return True
-        if events[0][1] & select.POLLOUT:
-            self._typed = typed[terminal.write(typed) or 0:]
-        if not events[0][1] & ~select.POLLOUT:
-            return True
-        piece = terminal.read(4096)
-        self._output += piece
-        return bool(piece)
 
     # --- the end ---
 
@@ -609,11 +349,12 @@ class Popen(subprocess.Popen[AnyStr]):
         if not supported or self.returncode is not None or not (self._private or timeout is not None):
             return super()._wait(timeout)  # type: ignore[misc,no-any-return]
         end = None if timeout is None else time.monotonic() + timeout
-        fd = self._ended_fd() if self._private else self._pidfd()
+        fd = self._end_fd()
         poll = select.poll()
-        if fd >= 0:
-            poll.register(fd, select.POLLIN)
-        try:
+        with contextlib.ExitStack() as stack:
+            if fd >= 0:
+                stack.callback(os.close, fd)
+                poll.register(fd, select.POLLIN)
             while True:
                 if fd >= 0:
                     poll_until(poll, end)
@@ -624,24 +365,17 @@ class Popen(subprocess.Popen[AnyStr]):
                 # Another thread reaps it, there is no pidfd,
                 # or somebody has killed the child's helper.
                 time.sleep(POLL_SECONDS)
-        finally:
-            if fd >= 0:
-                os.close(fd)
         return self.returncode  # type: ignore[return-value]
 
-    def _ended_fd(self) -> int:
-        """A duplicate, as another thread's poll() may close the child's own."""
-        with self._waitpid_lock:  # type: ignore[attr-defined]
-            try:
+    def _end_fd(self) -> int:
+        """A descriptor above 2 that is readable at the end, or -1. It is a duplicate of the
+        handle's, as another thread's poll() may close that, or a pidfd."""
+        with contextlib.suppress(AttributeError, OSError), self._waitpid_lock:  # type: ignore[attr-defined]
+            if self._child and self._child.ended_fd >= 0:
                 return duplicate(self._child.ended_fd)
-            except (OSError, ValueError):  # no descriptor left; -1: none here, or reaped
-                return -1
-
-    def _pidfd(self) -> int:
-        try:
-            return above_streams(os.pidfd_open(self.pid))
-        except (AttributeError, OSError):  # not in this Python, kernel or sandbox; reaped
-            return -1
+            if not self._private:  # otherwise it is reaped, and its number may be another's
+                return above_streams(os.pidfd_open(self.pid))
+        return -1  # this Python, kernel or sandbox has no pidfds
 
     def send_signal(self, sig: int) -> None:
         if not self._private:
@@ -686,20 +420,18 @@ def signal_group(process: subprocess.Popen[Any], sig: int) -> None:
         process.send_signal(sig)
 
 
-def is_text(options: Mapping[str, Any]) -> bool:
-    """True if the options make streams text, without its encoding."""
-    return options.get("encoding") is None and any(map(options.get, ("text", "universal_newlines", "errors")))
-
-
-def default_encoding() -> Optional[str]:
-    """That of subprocess, after its warning, which here is one for who has called this package."""
-    if not hasattr(subprocess, "_text_encoding"):  # before 3.11, which warns nobody
-        return None
+def set_default_encoding(keywords: Dict[str, Any]) -> None:
+    """If the streams are text without an encoding, warns as subprocess does from Python 3.11 on,
+    but with the line that has called this package, and sets what subprocess would."""
+    if (not hasattr(subprocess, "_text_encoding") or not sys.flags.warn_default_encoding
+            or keywords.get("encoding") is not None
+            or not any(map(keywords.get, ("text", "universal_newlines", "errors")))):
+        return
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("aspawn", "subprocess"):
         level, frame = level + 1, frame.f_back
     warnings.warn("'encoding' argument not specified.", EncodingWarning, level)
-    return "utf-8" if sys.flags.utf8_mode else locale.getencoding()
+    keywords["encoding"] = "utf-8" if sys.flags.utf8_mode else locale.getencoding()
 
 
 def closing(kept: List[int], is_marked: bool) -> Iterable[Action]:

@@ -24,12 +24,14 @@ from typing import (TYPE_CHECKING, Any, Callable, Deque, Dict, Generic, Iterable
 
 from . import actions as actions_of
 from ._action import Action, Path
-from ._popen import RESTORE, Args, Command, Environment, Failure, Limits, grace_ms, member_of, milliseconds, words_of
+from ._command import RESTORE, Command, Failure, grace_ms, member_of, milliseconds, words_of
 from ._support import _aspawn, refuse
 from .constants import CommandFlags, JobFlags, Outcome, Owner, QueueFlags, Stream
 
 if TYPE_CHECKING:
     import resource  # Windows has no such module
+
+    from ._types import Args, Environment, Limits
 
 
 class Result(subprocess.CompletedProcess[Any]):

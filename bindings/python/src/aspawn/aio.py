@@ -17,14 +17,14 @@ from signal import SIGTERM
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._action import Path
-from ._popen import OWN, PTY, SIGKILL, Popen, StreamOf, asked_of, duplicate, signal_group
+from ._popen import OWN, PTY, SIGKILL, Popen, asked_of, signal_group
 from ._queue import Job, Jobs, Result
 from ._support import refuse, supported
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._popen import AioOptions
+    from ._types import AioOptions, StreamOf
 
 __all__ = ["Process", "Queue", "create_subprocess_exec", "create_subprocess_shell"]
 
@@ -51,8 +51,7 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
     def _start(self, process: Popen[bytes], **_: Any) -> None:  # type: ignore[override]
         self._proc: Any = process
         child = process._child
-        # A copy, as whoever reaps the child closes the handle's.
-        self._watched = duplicate(child.ended_fd) if child and child.ended_fd >= 0 else process._pidfd()
+        self._watched = process._end_fd()
         if child and not process._private:
             child.release()
         if self._watched >= 0:
