@@ -15,12 +15,11 @@ started by subprocess itself, and what only this package has is a NotImplemented
 """
 from __future__ import annotations
 
-import contextlib
 import subprocess
-import sys
 from subprocess import (DEVNULL, PIPE, STDOUT, CalledProcessError, CompletedProcess, SubprocessError,
                         TimeoutExpired, list2cmdline)
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union, overload
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, TypeVar, Union, overload
 
 from . import actions, constants
 from ._action import Descriptor, Path
@@ -41,6 +40,19 @@ __all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Futu
            "kill_cgroup", "list2cmdline", "result_of", "run", "supported", "uninstall"]
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+_globals: Dict[str, Any] = {**vars(subprocess), "__name__": __name__, "Popen": Popen}
+
+
+def _of_subprocess(named: Function) -> Function:
+    """The function of subprocess with this name, which finds this package's Popen."""
+    theirs: Any = getattr(subprocess, named.__name__)
+    ours: Any = FunctionType(theirs.__code__, _globals, theirs.__name__, theirs.__defaults__, theirs.__closure__)
+    ours.__kwdefaults__, ours.__doc__ = theirs.__kwdefaults__, named.__doc__
+    _globals[named.__name__] = ours
+    return ours  # type: ignore[no-any-return]
+
+
 if TYPE_CHECKING:
     @overload  # type: ignore[misc]  # without the options of text both are right
     def run(args: Args, *rest: Any, **options: Unpack[RunOptions[No, None, Data]]) -> CompletedProcess[bytes]: ...
@@ -50,54 +62,21 @@ if TYPE_CHECKING:
     def run(args: Args, *rest: Any, **options: Unpack[RunOptions[Perhaps, Name, Any]]) -> CompletedProcess[Any]: ...
 
 
-def run(*popenargs: Any, input: Any = None, capture_output: bool = False, timeout: Optional[float] = None,
-        check: bool = False, **kwargs: Any) -> CompletedProcess[Any]:
+@_of_subprocess
+def run(*popenargs: Any, **kwargs: Any) -> Any:
     """subprocess.run() with this Popen."""
-    if input is not None:
-        if kwargs.get("stdin") is not None:
-            raise ValueError("stdin and input are both given")
-        kwargs["stdin"] = PIPE
-    if capture_output:
-        if kwargs.get("stdout") is not None or kwargs.get("stderr") is not None:
-            raise ValueError("stdout or stderr and capture_output are both given")
-        kwargs["stdout"] = kwargs["stderr"] = PIPE
-    with _killed(Popen(*popenargs, **kwargs)) as process:
-        try:
-            stdout, stderr = process.communicate(input, timeout)
-        except TimeoutExpired as error:
-            if sys.platform == "win32":  # only there the output is not in the error yet
-                process.kill()
-                error.stdout, error.stderr = process.communicate()
-            raise
-    done: CompletedProcess[Any] = CompletedProcess(process.args, process.returncode, stdout, stderr)
-    if check:
-        done.check_returncode()
-    return done
 
 
-@contextlib.contextmanager
-def _killed(process: Popen[Any]) -> Iterator[Popen[Any]]:
-    """Kills it after an exception, and waits for its end."""
-    with process:
-        try:
-            yield process
-        except BaseException:
-            process.kill()
-            raise
-
-
-def call(args: Args, *popenargs: Any, timeout: Optional[float] = None,
+@_of_subprocess
+def call(args: Args, *rest: Any, timeout: Optional[float] = None,  # type: ignore[empty-body]
          **kwargs: Unpack[Options[Perhaps, Name]]) -> int:
     """subprocess.call() with this Popen."""
-    with _killed(Popen(args, *popenargs, **kwargs)) as process:
-        return process.wait(timeout)
 
 
-def check_call(args: Args, *popenargs: Any, timeout: Optional[float] = None,
+@_of_subprocess
+def check_call(args: Args, *rest: Any, timeout: Optional[float] = None,  # type: ignore[empty-body]
                **kwargs: Unpack[Options[Perhaps, Name]]) -> int:
     """subprocess.check_call() with this Popen."""
-    CompletedProcess(args, call(args, *popenargs, timeout=timeout, **kwargs)).check_returncode()
-    return 0
 
 
 if TYPE_CHECKING:
