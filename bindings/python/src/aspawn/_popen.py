@@ -199,8 +199,13 @@ class Popen(subprocess.Popen[AnyStr]):
 
     def _abandon(self) -> None:
         """The start has failed; pid may not be known yet."""
+        for stream in filter(None, (self.stdin, self.stdout, self.stderr)):
+            stream.close()
         self._close_pipes()
-        if self.returncode is None:
+        if not self._by_library:
+            self.kill()
+            self.wait()
+        elif self.returncode is None:
             self._child.kill(SIGKILL)
             self._reap()
 

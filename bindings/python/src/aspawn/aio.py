@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import os
 from asyncio import base_subprocess
-from signal import SIGTERM
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._action import Path
@@ -93,15 +91,9 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
         super().__del__(*rest)  # type: ignore[misc]
         self._unwatch()  # the loop has ended before the process
 
-    def send_signal(self, signal: int) -> None:
+    def send_signal(self, signal: int) -> None:  # not by its number, which may be another's
         self._check_proc()
         self._proc.send_signal(signal)
-
-    def terminate(self) -> None:
-        self.send_signal(SIGTERM)
-
-    def kill(self) -> None:
-        self.send_signal(SIGKILL)
 
 
 async def _executed(process: Popen[bytes], loop: asyncio.AbstractEventLoop) -> None:
@@ -122,19 +114,9 @@ async def _executed(process: Popen[bytes], loop: asyncio.AbstractEventLoop) -> N
                 loop.remove_reader(fd)
 
 
-async def _by_asyncio(loop: Any, arguments: Any, shell: bool, limit: int, **keywords: Any) -> Process:
-    """asyncio's own process, where the library does not work."""
-    refuse(*asked_of(keywords))
-    start = functools.partial(loop.subprocess_shell if shell else loop.subprocess_exec,
-                              lambda: asyncio.subprocess.SubprocessStreamProtocol(limit=limit, loop=loop))
-    transport, protocol = await start(*[arguments] if shell else arguments,
-                                      **{name: value for name, value in keywords.items() if name not in OWN})
-    return Process(transport, protocol, loop)
-
-
-async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf, stderr: StreamOf, limit: int, /,
-                  **keywords: Any) -> Process:
-    if PTY in (stdin, stdout, stderr):
+async def _create(arguments: Any, shell: bool, limit: int, /, **keywords: Any) -> Process:
+    stdin, stdout, stderr = streams = [keywords[name] for name in ("stdin", "stdout", "stderr")]
+    if PTY in streams:
         raise ValueError("the streams of asyncio are no terminals: use Popen(stdin=PTY, ...).terminal")
     if bool(keywords.pop("shell", shell)) != shell:
         raise ValueError(f"shell must be {shell}")
@@ -143,9 +125,13 @@ async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf
             raise ValueError(f"{name} is not for asyncio, whose streams are of bytes")
     loop = asyncio.get_running_loop()
     if not supported:
-        return await _by_asyncio(loop, arguments, shell, limit, stdin=stdin, stdout=stdout, stderr=stderr, **keywords)
+        refuse(*asked_of(keywords))
+        create: Any = asyncio.create_subprocess_shell if shell else asyncio.create_subprocess_exec
+        theirs = await create(*[arguments] if shell else arguments, limit=limit,
+                              **{name: value for name, value in keywords.items() if name not in OWN})
+        return Process(theirs._transport, theirs._protocol, loop)
     popen: Any = Popen
-    process = popen(arguments, 0, stdin=stdin, stdout=stdout, stderr=stderr, shell=shell, _early=True, **keywords)
+    process = popen(arguments, 0, shell=shell, _early=True, **keywords)
     try:
         if process._by_library:
             await _executed(process, loop)
@@ -154,14 +140,7 @@ async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf
         transport: Any = _Transport(loop, protocol, arguments, shell, stdin, stdout, stderr, 0,
                                     waiter=waiter, process=process)
     except BaseException:
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream:
-                stream.close()
-        if process._by_library:
-            process._abandon()
-        else:
-            process.kill()
-            process.wait()
+        process._abandon()
         raise
     try:
         await waiter
@@ -176,7 +155,7 @@ async def create_subprocess_exec(program: Path, *args: Path, stdin: StreamOf = N
                                  stderr: StreamOf = None, limit: int = LIMIT,
                                  **keywords: Unpack[AioOptions]) -> Process:
     """As asyncio.create_subprocess_exec(), with the arguments of aspawn.Popen."""
-    return await _create((program, *args), False, stdin, stdout, stderr, limit, **keywords)
+    return await _create((program, *args), False, limit, stdin=stdin, stdout=stdout, stderr=stderr, **keywords)
 
 
 async def create_subprocess_shell(command: Union[str, bytes], stdin: StreamOf = None, stdout: StreamOf = None,
@@ -185,7 +164,7 @@ async def create_subprocess_shell(command: Union[str, bytes], stdin: StreamOf = 
     """As asyncio.create_subprocess_shell(), with the arguments of aspawn.Popen."""
     if not isinstance(command, (str, bytes)):
         raise ValueError("cmd must be a string")
-    return await _create(command, True, stdin, stdout, stderr, limit, **keywords)
+    return await _create(command, True, limit, stdin=stdin, stdout=stdout, stderr=stderr, **keywords)
 
 
 class Queue(Jobs["asyncio.Future[Result]"]):
