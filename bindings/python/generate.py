@@ -53,57 +53,68 @@ import enum
 '''
 
 
-def c_type(operand):
-    """The letter of _aspawn.h."""
-    role = operand.get("role")
-    if role == "descriptor":
-        return "D" if operand.get("cwd") else "d"
-    if role in ("signals", "array", "result"):
-        return "r" if role == "result" else "b"
-    if operand["type"] == "const char *":
-        return "z" if operand.get("optional") else "s"
-    return {"int": "i", "unsigned": "u", "uint32_t": "u", "uint64_t": "q", "int64_t": "l", "size_t": "n",
-            "char *const *": "v", "const void *": "b", "const struct aspawn_action *": "A",
-            "const struct aspawn_command *": "C"}[operand["type"]]
-
-
 # --- C ----------------------------------------------------------------------------------
 
 SIZES = {"unsigned": "sizeof(unsigned)", "sock_filter": "sizeof(struct psys_sock_filter)", "byte": "1", "data": "1"}
-MEMBERS = {"i": "i", "d": "i", "D": "i", "u": "u", "q": "q", "l": "q"}
+NUMBERS = {"int": "i", "int64_t": "L", "size_t": "n", "unsigned": "to_unsigned", "uint32_t": "to_unsigned",
+           "uint64_t": "to_word"}
+ADDRESSES = {"const void *": "to_bytes", "char *const *": "to_strings", "const struct aspawn_action *": "to_actions",
+             "const struct aspawn_command *": "to_command"}
+ADDRESS = "struct operand"
+COUNTS = {"action_count": "actions", "input_size": "input"}  # of structures: what they count
 
 
-def makers(actions):
-    rows = []
-    for action in actions:
-        arguments, places = "", {}
-        for operand in action["operands"]:
-            if operand["role"] == "count":
-                array = places[operand["of"]]
-                arguments += f", v[{array[0]}].array.count / {SIZES[array[1]]}"
-                continue
-            place = len(places)
-            places[operand["name"]] = place, operand.get("element")
-            cast = "(int *)(uintptr_t)" if operand["role"] == "result" else ""
-            arguments += f", {cast}v[{place}].{MEMBERS.get(c_type(operand), 'p')}"
-        name = action["name"]
-        yield (f"static void make_{name}(struct aspawn_action *action, const union value *v)\n{{\n"
-               f"\t(void)v;\n\t{action['function']}(action{arguments});\n}}\n")
-        types = "".join(c_type(operand) for operand in action["operands"] if operand["role"] != "count")
-        rows.append(f'\t{{ "{name}", "{types}", make_{name} }},\n')
-    yield f"static const struct action_info action_infos[] = {{\n{''.join(rows)}\t{{ NULL, NULL, NULL }}\n}};\n"
-    yield f"enum {{ MAX_ARGUMENTS = {max(len(action['operands']) for action in actions)} }};\n"
+def conversion(operand):
+    """The letter of PyArg_ParseTuple(), or the function of its O&, and the type that it stores."""
+    role, type_ = operand.get("role"), operand["type"]
+    if role == "descriptor":
+        return "to_directory" if operand.get("cwd") else "to_descriptor", "int"
+    if type_ in NUMBERS:
+        return NUMBERS[type_], type_
+    if type_ == "const char *":
+        return "to_optional_string" if operand.get("optional") else "to_string", ADDRESS
+    return "to_result" if role == "result" else ADDRESSES.get(type_, "to_bytes"), ADDRESS
 
 
-def members(structure):
-    """Without those that the C code sets, and the number beside a pointer."""
-    whole, rows, counts = structure["name"], "", False
-    for member in structure["members"]:
-        name = member["name"]
-        if not counts and name not in ("size", "reserved", "pool"):
-            rows += f"\t{{ \"{name}\", '{c_type(member)}', offsetof(struct {whole}, {name}) }},\n"
-        counts = member["type"] in ("const void *", "const struct aspawn_action *")
-    return f"static const struct member {whole.replace('aspawn_', '')}_members[] = {{\n{rows}\t{{ NULL, 0, 0 }}\n}};\n"
+def parser(head, call, operands, stores):
+    """A function of C that calls PyArg_ParseTuple() or the like for operands, and then stores them.
+    Each has a variable, whose name is the operand's and _."""
+    formats = places = variables = ""
+    for operand in operands:
+        name, (kind, type_) = operand["name"] + "_", conversion(operand)
+        formats += kind if len(kind) == 1 else "O&"
+        places += f", &{name}" if len(kind) == 1 else f", {kind}, &{name}"
+        variables += f"\t{type_} {name} = {{ kept, NULL, 0 }};\n" if type_ == ADDRESS else f"\t{type_} {name} = 0;\n"
+    return (f"static int {head}\n{{\n{variables}\n\t(void)kept;\n\tif (!{call.format(formats, places)})\n"
+            f"\t\treturn 0;\n{stores}\treturn 1;\n}}\n")
+
+
+def value(operand):
+    return operand["name"] + ("_.p" if conversion(operand)[1] == ADDRESS else "_")
+
+
+def maker(action):
+    """A function that makes the action of a tuple of its operands."""
+    operands = {operand["name"]: operand for operand in action["operands"]}
+    values = [f"{operand['of']}_.count / {SIZES[operands[operand['of']]['element']]}" if operand["role"] == "count"
+              else value(operand) for operand in operands.values()]
+    return parser(f"make_{action['name']}(PyObject *kept, PyObject *args, struct aspawn_action *to)",
+                  f'PyArg_ParseTuple(args, "{{}}:{action["name"]}"{{}})',
+                  [operand for operand in operands.values() if operand["role"] != "count"],
+                  f"\t{action['function']}({', '.join(['to', *values])});\n")
+
+
+def setter(structure):
+    """A function that sets members of a structure by a dict; the C code sets the others."""
+    members = {member["name"]: member for member in structure["members"]
+               if member["name"] not in ("size", "reserved", "pool")}
+    values = {name: f"{COUNTS[name]}_.count" if name in COUNTS else value(member) for name, member in members.items()}
+    names = "".join(f'"{name}", ' for name in members if name not in COUNTS)
+    return parser(f"set_{structure['name'].replace('aspawn_', '')}(PyObject *kept, PyObject *args, PyObject *members, "
+                  f"struct {structure['name']} *to)",
+                  f'PyArg_ParseTupleAndKeywords(args, members, "|${{}}", (char *[]){{{{ {names}NULL }}}}{{}})',
+                  [member for name, member in members.items() if name not in COUNTS],
+                  "\tto->size = sizeof *to;\n" + "".join(f"\tto->{name} = {of};\n" for name, of in values.items()))
 
 
 def result(structure):
@@ -211,7 +222,9 @@ def main(description, sources):
     interface = json.loads(Path(description).read_text())
     actions = [action for action in interface["actions"] if action["name"] not in ("call", "syscall")]
     structures = {structure["name"]: structure for structure in interface["structures"]}
-    table = [*makers(actions), *(members(structures[f"aspawn_{name}"]) for name in ("command", "job", "queue_options")),
+    rows = "".join(f'\t{{ "{action["name"]}", make_{action["name"]} }},\n' for action in actions)
+    table = [*map(maker, actions), f"static const struct maker makers[] = {{\n{rows}\t{{ NULL, NULL }}\n}};\n",
+             *(setter(structures[f"aspawn_{name}"]) for name in ("command", "job", "queue_options")),
              result(structures["aspawn_result"])]
     Path(sources, "_tables.h").write_text("/* Made by generate.py. */\n" + "\n".join(table))
     Path(sources, "aspawn/actions.py").write_text("".join(functions(interface)))

@@ -65,41 +65,12 @@ static PyObject *bytes_of(const char *bytes, size_t size)
 
 /* --- values: of Python's objects ---------------------------------------------------- */
 
-/*
- * The types of the arguments of actions, and of members:
- *   d  int: a descriptor, or an object with fileno()       D  the same; None: AT_FDCWD
- *   i  int     n  size_t     l  int64_t
- *   u  unsigned, -1 for the highest        q  uint64_t, -1 for the highest
- *   s  string or path                      z  the same, or None
- *   v  strings, an array that ends with NULL
- *   b  bytes: a pointer, and the size beside it
- *   r  int *: a bytearray that the start stores to
- *   A  actions: a pointer, and their number beside it
- *   C  a command: a dict of its members
- */
-union value {
-	int i;
-	unsigned u;
-	uint64_t q;
-	const void *p;
-	struct array {
-		void *p;
-		size_t count; /* of bytes, or of actions */
-	} array;
+/* What the O& of a format stores that is an address. */
+struct operand {
+	PyObject *kept; /* the list that owns it */
+	void *p;
+	size_t count; /* of bytes, or of actions */
 };
-
-struct member {
-	const char *name; /* NULL: no more */
-	char type;
-	size_t offset;
-};
-
-struct action_info {
-	const char *name, *types; /* NULL: no more */
-	void (*make)(struct aspawn_action *action, const union value *values);
-};
-
-#include "_tables.h"
 
 /* Returns the object, which kept owns then, or NULL with an exception. */
 static PyObject *keep(PyObject *kept, PyObject *object)
@@ -118,7 +89,7 @@ static void *allocate(PyObject *kept, size_t size)
 	return bytes ? memset(PyBytes_AsString(bytes), 0, size) : NULL;
 }
 
-static long long to_number(PyObject *object, long long low, long long high)
+static long long number_of(PyObject *object, long long low, long long high)
 {
 	long long number = PyLong_AsLongLong(object);
 
@@ -128,181 +99,154 @@ static long long to_number(PyObject *object, long long low, long long high)
 	return number;
 }
 
-static uint64_t to_word(PyObject *object)
+/* The functions of O&. They return 0 with an exception. Of unsigned numbers -1 is the highest. */
+
+static int to_unsigned(PyObject *object, void *to)
+{
+	*(unsigned *)to = (unsigned)number_of(object, -1, UINT_MAX);
+	return !PyErr_Occurred();
+}
+
+static int to_word(PyObject *object, void *to)
 {
 	int overflow;
 	long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
 
-	if (overflow > 0)
-		return PyLong_AsUnsignedLongLong(object);
 	if (overflow < 0 || number < -1)
 		PyErr_Format(PyExc_OverflowError, "%R is not from -1 to 2**64 - 1", object);
-	return (uint64_t)number;
+	*(uint64_t *)to = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : (uint64_t)number;
+	return !PyErr_Occurred();
+}
+
+/* An object with fileno() is one too. */
+static int to_descriptor(PyObject *object, void *to)
+{
+	*(int *)to = PyObject_AsFileDescriptor(object);
+	return *(int *)to >= 0;
+}
+
+static int to_directory(PyObject *object, void *to)
+{
+	if (object != Py_None)
+		return to_descriptor(object, to);
+	*(int *)to = PSYS_AT_FDCWD;
+	return 1;
 }
 
 /* A str in the file system's encoding, bytes or a path. */
-static const char *to_string(PyObject *kept, PyObject *object)
+static int to_string(PyObject *object, void *to)
 {
+	struct operand *operand = to;
 	PyObject *bytes = NULL;
 
 	PyUnicode_FSConverter(object, &bytes);
-	bytes = keep(kept, bytes);
-	return bytes ? PyBytes_AsString(bytes) : NULL;
+	bytes = keep(operand->kept, bytes);
+	operand->p = bytes ? PyBytes_AsString(bytes) : NULL;
+	return bytes != NULL;
 }
 
-/* A tuple, which kept owns, of what any iterable has that is no string. */
-static PyObject *to_tuple(PyObject *kept, PyObject *object)
+static int to_optional_string(PyObject *object, void *to)
 {
-	if (!PyUnicode_Check(object) && !PyBytes_Check(object))
-		return keep(kept, PySequence_Tuple(object));
-	PyErr_SetString(PyExc_TypeError, "expected a sequence, not a string");
-	return NULL;
+	return object == Py_None || to_string(object, to);
 }
 
-static const char **to_strings(PyObject *kept, PyObject *object)
+static int to_bytes(PyObject *object, void *to)
 {
-	PyObject *tuple = to_tuple(kept, object);
-	Py_ssize_t count = tuple ? PyTuple_Size(tuple) : 0;
-	const char **strings = tuple ? allocate(kept, ((size_t)count + 1) * sizeof *strings) : NULL;
+	struct operand *operand = to;
+	Py_ssize_t size = 0;
 
-	for (Py_ssize_t i = 0; strings && i < count; i++) {
-		strings[i] = to_string(kept, PyTuple_GetItem(tuple, i));
-		if (!strings[i])
-			return NULL;
+	if (PyBytes_AsStringAndSize(object, (char **)&operand->p, &size) < 0)
+		return 0;
+	operand->count = (size_t)size;
+	return PyList_Append(operand->kept, object) == 0;
+}
+
+/* A bytearray that the start stores an int to. */
+static int to_result(PyObject *object, void *to)
+{
+	if (PyByteArray_Check(object) && PyByteArray_Size(object) == sizeof(int))
+		((struct operand *)to)->p = PyByteArray_AsString(object);
+	return 1;
+}
+
+/* Allocates what any iterable that is no string has items for, and one more. Returns a tuple of
+ * them, which kept owns, or NULL with an exception. */
+static PyObject *to_items(PyObject *object, struct operand *to, size_t size)
+{
+	PyObject *tuple = NULL;
+
+	if (PyUnicode_Check(object) || PyBytes_Check(object))
+		PyErr_SetString(PyExc_TypeError, "expected a sequence, not a string");
+	else
+		tuple = keep(to->kept, PySequence_Tuple(object));
+	to->count = tuple ? (size_t)PyTuple_Size(tuple) : 0;
+	to->p = tuple ? allocate(to->kept, (to->count + 1) * size) : NULL;
+	return to->p ? tuple : NULL;
+}
+
+static int to_strings(PyObject *object, void *to)
+{
+	struct operand *operand = to, string = { operand->kept, NULL, 0 };
+	PyObject *tuple = to_items(object, operand, sizeof(char *));
+
+	for (size_t i = 0; tuple && i < operand->count; i++) {
+		if (!to_string(PyTuple_GetItem(tuple, (Py_ssize_t)i), &string))
+			return 0;
+		((const char **)operand->p)[i] = string.p;
 	}
-	return strings;
+	return tuple != NULL;
 }
 
-static int to_value(PyObject *kept, char type, PyObject *object, void *to);
+static int to_actions(PyObject *object, void *to);
+static int to_command(PyObject *members, void *to);
+
+struct maker {
+	const char *name; /* NULL: no more */
+	int (*make)(PyObject *kept, PyObject *args, struct aspawn_action *to);
+};
+
+#include "_tables.h"
 
 /* An action is a tuple: its name, and its arguments. */
-static int to_action(PyObject *kept, PyObject *tuple, struct aspawn_action *to)
+static int make_action(PyObject *kept, PyObject *tuple, struct aspawn_action *to)
 {
-	const struct action_info *info = action_infos;
-	union value values[MAX_ARGUMENTS] = { 0 };
+	const struct maker *maker = makers;
 	PyObject *name = PyTuple_Check(tuple) ? PyTuple_GetItem(tuple, 0) : NULL;
 
 	if (!name || !PyUnicode_Check(name)) {
 		PyErr_Format(PyExc_TypeError, "no action: %R", tuple);
 		return 0;
 	}
-	while (info->name && PyUnicode_CompareWithASCIIString(name, info->name) != 0)
-		info++;
-	if (!info->name) {
+	while (maker->name && PyUnicode_CompareWithASCIIString(name, maker->name) != 0)
+		maker++;
+	if (!maker->name) {
 		PyErr_Format(PyExc_ValueError, "no such action: %R", name);
 		return 0;
 	}
-	if ((size_t)PyTuple_Size(tuple) != strlen(info->types) + 1) {
-		PyErr_Format(PyExc_TypeError, "not the arguments of %s", info->name);
-		return 0;
-	}
-	for (Py_ssize_t i = 0; info->types[i]; i++)
-		if (!to_value(kept, info->types[i], PyTuple_GetItem(tuple, i + 1), values + i))
+	tuple = keep(kept, PyTuple_GetSlice(tuple, 1, PY_SSIZE_T_MAX));
+	return tuple && maker->make(kept, tuple, to);
+}
+
+static int to_actions(PyObject *object, void *to)
+{
+	struct operand *operand = to;
+	PyObject *tuple = to_items(object, operand, sizeof(struct aspawn_action));
+
+	for (size_t i = 0; tuple && i < operand->count; i++)
+		if (!make_action(operand->kept, PyTuple_GetItem(tuple, (Py_ssize_t)i),
+				 (struct aspawn_action *)operand->p + i))
 			return 0;
-	info->make(to, values);
-	return 1;
+	return tuple != NULL;
 }
 
-static void to_actions(PyObject *kept, PyObject *object, struct array *to)
+/* A dict of its members. */
+static int to_command(PyObject *members, void *to)
 {
-	PyObject *tuple = to_tuple(kept, object);
+	struct operand *operand = to;
+	PyObject *args = keep(operand->kept, PyTuple_New(0));
 
-	to->count = tuple ? (size_t)PyTuple_Size(tuple) : 0;
-	to->p = tuple ? allocate(kept, to->count * sizeof(struct aspawn_action)) : NULL;
-	for (size_t i = 0; to->p && i < to->count; i++)
-		if (!to_action(kept, PyTuple_GetItem(tuple, (Py_ssize_t)i),
-			       (struct aspawn_action *)to->p + i))
-			return;
-}
-
-/* Stores the items of a dict, or NULL, in the members of a structure; None leaves a member as it
- * is. What they point to belongs to kept. Returns 0 with an exception. */
-static int fill(PyObject *kept, PyObject *items, const struct member *members, void *to)
-{
-	const struct member *member;
-	PyObject *name, *value;
-	Py_ssize_t position = 0;
-
-	while (items && PyDict_Next(items, &position, &name, &value)) {
-		for (member = members; member->name; member++)
-			if (PyUnicode_CompareWithASCIIString(name, member->name) == 0)
-				break;
-		if (!member->name) {
-			PyErr_Format(PyExc_TypeError, "no such member: %S", name);
-			return 0;
-		}
-		if (value != Py_None &&
-		    !to_value(kept, member->type, value, (char *)to + member->offset))
-			return 0;
-	}
-	return 1;
-}
-
-static struct aspawn_command *to_command(PyObject *kept, PyObject *members)
-{
-	struct aspawn_command *command = allocate(kept, sizeof *command);
-
-	if (!command)
-		return NULL;
-	command->size = sizeof *command;
-	return fill(kept, members, command_members, command) ? command : NULL;
-}
-
-/* Stores a value of this type. Returns 0 with an exception. */
-static int to_value(PyObject *kept, char type, PyObject *object, void *to)
-{
-	struct array *array = to;
-	Py_ssize_t size = 0;
-
-	if (object == Py_None && (type == 'z' || type == 'D')) {
-		if (type == 'D')
-			*(int *)to = PSYS_AT_FDCWD;
-		return 1;
-	}
-	switch (type) {
-	case 'd':
-	case 'D':
-		*(int *)to = PyObject_AsFileDescriptor(object);
-		break;
-	case 'i':
-		*(int *)to = (int)to_number(object, INT_MIN, INT_MAX);
-		break;
-	case 'u':
-		*(unsigned *)to = (unsigned)to_number(object, -1, UINT_MAX);
-		break;
-	case 'l':
-		*(int64_t *)to = PyLong_AsLongLong(object);
-		break;
-	case 'n':
-		*(size_t *)to = PyLong_AsSize_t(object);
-		break;
-	case 'q':
-		*(uint64_t *)to = to_word(object);
-		break;
-	case 's':
-	case 'z':
-		*(const char **)to = to_string(kept, object);
-		break;
-	case 'v':
-		*(const char ***)to = to_strings(kept, object);
-		break;
-	case 'b':
-		if (PyBytes_AsStringAndSize(object, (char **)&array->p, &size) == 0)
-			PyList_Append(kept, object);
-		array->count = (size_t)size;
-		break;
-	case 'r':
-		if (PyByteArray_Check(object) && PyByteArray_Size(object) == sizeof(int))
-			*(void **)to = PyByteArray_AsString(object);
-		break;
-	case 'A':
-		to_actions(kept, object, array);
-		break;
-	case 'C':
-		*(const struct aspawn_command **)to = to_command(kept, object);
-		break;
-	}
-	return !PyErr_Occurred();
+	operand->p = args ? allocate(operand->kept, sizeof(struct aspawn_command)) : NULL;
+	return operand->p && set_command(operand->kept, args, members, operand->p);
 }
 
 /* --- children ----------------------------------------------------------------------- */
@@ -354,17 +298,14 @@ static char **copy_environment(PyObject *kept)
 static PyObject *child_new(PyTypeObject *type, PyObject *args, PyObject *members)
 {
 	PyObject *kept = PyList_New(0), *self = kept ? new_object(type) : NULL;
-	struct aspawn_command *command = self ? to_command(kept, members) : NULL;
+	struct aspawn_command command = { .pool = &pool };
 	struct aspawn_failure failure;
 	int r = -1;
 
-	(void)args;
-	if (command && !command->envp)
-		command->envp = copy_environment(kept);
-	if (command && command->envp) {
-		command->pool = &pool;
+	if (self && set_command(kept, args, members, &command) &&
+	    (command.envp || (command.envp = copy_environment(kept)))) {
 		Py_BEGIN_ALLOW_THREADS;
-		r = aspawn_start(&((Child *)self)->child, command);
+		r = aspawn_start(&((Child *)self)->child, &command);
 		Py_END_ALLOW_THREADS;
 		if (r < 0) {
 			aspawn_wait_started(&((Child *)self)->child, &failure, 0);
@@ -381,7 +322,7 @@ static PyObject *child_new(PyTypeObject *type, PyObject *args, PyObject *members
  * TimeoutError: neither has happened. No other method may be called meanwhile. */
 static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 {
-	long long ms = to_number(timeout, -1, INT_MAX);
+	long long ms = number_of(timeout, -1, INT_MAX);
 	struct aspawn_failure failure;
 	PyThreadState *thread;
 	int r;
@@ -413,7 +354,7 @@ static PyObject *child_wait(PyObject *self, PyObject *unused)
 #define METHOD(name, ...)                                                                           \
 	static PyObject *child_##name(PyObject *self, PyObject *argument)                           \
 	{                                                                                           \
-		int number = argument ? (int)to_number(argument, -1, INT_MAX) : 0;                  \
+		int number = argument ? (int)number_of(argument, -1, INT_MAX) : 0;                  \
                                                                                                     \
 		(void)number;                                                                       \
 		return PyErr_Occurred() ?                                                           \
@@ -489,25 +430,24 @@ static struct aspawn_queue *queue_of(PyObject *self)
 /* Queue(**members of struct aspawn_queue_options) */
 static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *members)
 {
-	struct aspawn_queue_options options = { .size = sizeof options };
-	PyObject *self = new_object(type);
-	int r;
+	struct aspawn_queue_options options = { 0 };
+	PyObject *kept = PyList_New(0), *self = kept ? new_object(type) : NULL;
+	Queue *queue = (Queue *)self;
+	int r = -1;
 
-	(void)args;
-	if (!self || !fill(NULL, members, queue_options_members, &options)) {
-		Py_XDECREF(self);
-		return NULL;
+	if (self && set_queue_options(kept, args, members, &options)) {
+		options.flags |= ASPAWN_QUEUE_FD;
+		Py_BEGIN_ALLOW_THREADS;
+		r = aspawn_queue_create(&queue->queue, &options);
+		Py_END_ALLOW_THREADS;
+		if (r < 0)
+			result_of(r, NULL);
+		else
+			queue->fd = aspawn_queue_fd(queue->queue);
 	}
-	options.flags |= ASPAWN_QUEUE_FD;
-	Py_BEGIN_ALLOW_THREADS;
-	r = aspawn_queue_create(&((Queue *)self)->queue, &options);
-	Py_END_ALLOW_THREADS;
-	if (r < 0) {
-		((Queue *)self)->queue = NULL;
-		Py_DECREF(self);
-		return result_of(r, NULL);
-	}
-	((Queue *)self)->fd = aspawn_queue_fd(((Queue *)self)->queue);
+	if (r < 0)
+		Py_CLEAR(self);
+	Py_XDECREF(kept);
 	return self;
 }
 
@@ -516,13 +456,12 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *members
  * lock. BlockingIOError: the queue is full. */
 static PyObject *queue_submit(PyObject *self, PyObject *args, PyObject *members)
 {
-	struct aspawn_job job = { .size = sizeof job };
+	struct aspawn_job job = { 0 };
 	PyObject *kept = PyList_New(0), *ticket = NULL;
 	struct aspawn_queue *queue =
-		kept && fill(kept, members, job_members, &job) ? queue_of(self) : NULL;
+		kept && set_job(kept, args, members, &job) ? queue_of(self) : NULL;
 	struct aspawn_failure failure;
 
-	(void)args;
 	if (queue)
 		ticket = result_of(job.prepared < 0 ?
 					   aspawn_queue_prepare(queue, job.command, &failure) :

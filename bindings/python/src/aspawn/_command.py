@@ -101,6 +101,10 @@ def words_of(args: Args, shell: bool) -> List[Path]:
     return [args] if isinstance(args, (str, bytes, os.PathLike)) else list(args)
 
 
+def given(**members: Any) -> Dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
 def is_pipe(action: Action) -> bool:
     return isinstance(action, Action) and action.name in ("output_pipe", "input_pipe")
 
@@ -141,13 +145,13 @@ class Command:
         self.actions += (Action(*action[:-1], bytearray(4)) if is_pipe(action) else action for action in own)
         self.own = range(first, len(self.actions))
 
-    def members(self) -> Dict[str, Any]:
-        return {"file": self.executable, "argv": self.argv, "envp": self.envp, "actions": self.actions}
+    def members(self, **others: Any) -> Dict[str, Any]:
+        return given(file=self.executable, argv=self.argv, envp=self.envp, actions=self.actions, **others)
 
     def given_to(self, function: Callable[..., Any], **members: Any) -> Any:
         """Calls a function of the extension, whose error gets a Failure."""
         try:
-            return function(**members)
+            return function(**given(**members))
         except OSError as error:
             if not isinstance(error.strerror, tuple):
                 raise

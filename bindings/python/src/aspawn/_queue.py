@@ -105,8 +105,8 @@ def command_of(args: Args, stderr: int, shell: Optional[bool], executable: Optio
     command.add_limits(limits)
     command.add(cwd is not None, actions_of.chdir, cwd)
     command.add_own(actions or ())
-    return command, {**command.members(), "std_err": Stream.STDOUT if stderr == STDOUT else None,
-                     "owner": kind, "flags": CommandFlags.INHERIT_SIGNALS, "stop_signal": stop_signal}
+    return command, command.members(std_err=Stream.STDOUT if stderr == STDOUT else None, owner=kind,
+                                    flags=CommandFlags.INHERIT_SIGNALS, stop_signal=stop_signal)
 
 
 class Prepared:
