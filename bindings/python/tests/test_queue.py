@@ -408,6 +408,23 @@ class Futures(Test):
             first.add_done_callback(callback)
             self.assertEqual(done.result(10).result().stdout, b"next\n")
 
+    def test_a_later_job_may_be_cancelled_while_it_gets_its_place(self):
+        with aspawn.Queue(1, jobs=1) as queue:
+            queue.submit(["sleep", "0.05"])
+            later = queue.submit(["sleep", "100"])
+            submit = queue._submit
+
+            def submit_and_cancel(job):
+                if not submit(job):
+                    return False
+                threading.Thread(target=later.cancel).start()
+                while not later.cancelled():
+                    time.sleep(0.001)
+                return True
+            with mock.patch.object(queue, "_submit", submit_and_cancel):
+                self.assertEqual(concurrent.futures.wait([later], 60).not_done, set())
+            self.assertEqual(queue.submit(["true"]).result(60).returncode, 0)
+
     def test_a_callback_that_exits_ends_no_other_job(self):
         with self.assertLogs("concurrent.futures", "ERROR") as logs, aspawn.Queue(1) as queue:
             read, write = os.pipe()  # all futures get their callbacks before the first job ends

@@ -303,10 +303,10 @@ class Jobs(Generic[FutureType]):
                 while self._later:
                     job = self._later[0]
                     try:
-                        if not job.future.cancelled() and not self._submit(job):
-                            break
                         if job.future.cancelled():
                             ended.append((job, None, None))
+                        elif not self._submit(job):
+                            break
                     except Exception as error:
                         ended.append((job, None, error))
                     self._later.popleft()
