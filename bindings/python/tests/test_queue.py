@@ -311,7 +311,7 @@ class Jobs(Test):
                                "memory_peak", "cut", "survivors"], 0)
         taken.update(outcome=Outcome.OUT_OF_MEMORY, status=signal.SIGKILL, out=b"", err=b"", usage=b"",
                      text=b"out of memory, killed by SIGKILL")
-        result, error = Job(None, ["true"], None, {}, None, False).outcome(taken)
+        result, error = Job(["true"], None, {}, None, False).outcome(taken)
         self.assertIsNone(result)
         self.assertEqual((error.errno, error.result.outcome), (errno.ENOMEM, "out of memory"))
 

@@ -124,12 +124,12 @@ class Prepared:
 
 
 class Job:
-    ticket: Optional[int] = None  # until the library has it
+    future: Any
+    ticket: Optional[int] = None  # while the library has it
 
-    def __init__(self, future: Any, args: Any, command: Command, members: Dict[str, Any], timeout: Optional[float],
+    def __init__(self, args: Any, command: Command, members: Dict[str, Any], timeout: Optional[float],
                  check: bool) -> None:
-        self.future, self.args, self.command, self.members = future, args, command, members
-        self.timeout, self.check = timeout, check
+        self.args, self.command, self.members, self.timeout, self.check = args, command, members, timeout, check
 
     def outcome(self, taken: Dict[str, Any]) -> Tuple[Optional[Result], Optional[BaseException]]:
         """Returns the Result and None, or None and the exception whose `result` it is."""
@@ -161,8 +161,7 @@ LOGGER = logging.getLogger("concurrent.futures")  # as the futures' own
 
 class Jobs(Generic[FutureType]):
     """The base class of both queues, which have these methods."""
-    _new_future: Callable[[], FutureType]
-    _watch_future: Callable[[Job], None]  # lets the future's cancel() cancel the job
+    _new_future: Callable[[Job], FutureType]  # whose cancel() cancels the job
     _watch: Callable[[], None]  # lets _pump() be called when there are results: there is a job
     _is_wanted: Callable[[Any], bool]
 
@@ -250,12 +249,8 @@ class Jobs(Generic[FutureType]):
             time_limit_ms=milliseconds("timeout", timeout),
             grace_ms=grace_ms(grace),
             key=key, key_limit=key_limit, priority=priority)
-        job = Job(self._new_future(), args, command, members, timeout, check)
-        self._watch_future(job)
-        self._add(job)
-        return job.future  # type: ignore[no-any-return]
-
-    def _add(self, job: Job) -> None:
+        job = Job(args, command, members, timeout, check)
+        job.future = self._new_future(job)
         if os.getpid() != self._pid:  # the lock may be held for ever
             raise OSError(errno.ESTALE, "the queue is that of the process before fork()")
         with self._lock:
@@ -263,6 +258,7 @@ class Jobs(Generic[FutureType]):
                 raise RuntimeError("the queue is shut down")
             if self._later or not self._submit(job):
                 self._later.append(job)
+        return job.future
 
     def _submit(self, job: Job) -> bool:
         """Returns False if the queue is full."""
@@ -285,10 +281,9 @@ class Jobs(Generic[FutureType]):
     def _cancel(self, job: Job) -> None:
         if os.getpid() != self._pid:
             return
-        with self._lock:
+        with self._lock, contextlib.suppress(ProcessLookupError):  # it has just ended
             if job.ticket is not None:
-                with contextlib.suppress(ProcessLookupError):  # it has just ended
-                    self._native.cancel(job.ticket)
+                self._native.cancel(job.ticket)
 
     def _pump(self, wait: bool = False) -> None:
         """Takes all results, and gives each to its future, after the later jobs have followed."""
@@ -402,11 +397,10 @@ class Queue(Jobs[Future], concurrent.futures.Executor):  # type: ignore[misc]
         """Waits for all jobs; if an exception has been raised, cancels them."""
         self.shutdown(cancel_futures=exception is not None)
 
-    def _new_future(self) -> Future:
-        return Future()
-
-    def _watch_future(self, job: Job) -> None:
-        job.future._cancel = functools.partial(self._cancel, job)
+    def _new_future(self, job: Job) -> Future:
+        future = Future()
+        future._cancel = functools.partial(self._cancel, job)
+        return future
 
     def _watch(self) -> None:
         if self._thread is None:

@@ -212,11 +212,10 @@ class Queue(Jobs["asyncio.Future[Result]"]):
         finally:
             self.close()
 
-    def _new_future(self) -> asyncio.Future[Result]:
-        return self._loop.create_future()
-
-    def _watch_future(self, job: Job) -> None:
-        job.future.add_done_callback(lambda future: self._cancel(job) if future.cancelled() else None)
+    def _new_future(self, job: Job) -> asyncio.Future[Result]:
+        future: asyncio.Future[Result] = self._loop.create_future()
+        future.add_done_callback(lambda future: self._cancel(job) if future.cancelled() else None)
+        return future
 
     def _watch(self) -> None:
         if self._empty is None:
