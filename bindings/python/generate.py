@@ -129,7 +129,10 @@ def result(structure):
 
 # --- Python -------------------------------------------------------------------------------
 
-KEPT = "\xa0"  # a space where no line ends
+# Of a role or an element of arrays: the type, and what the action gets. Others are numbers.
+TYPES = {"descriptor": ("Descriptor", "{}"), "path": ("Path", "{}"), "string": ("Union[str, bytes]", "{}"),
+         "array": ("bytes", "Packed({})"), "signals": ("Iterable[int]", "set_of({}, 1)"),
+         "unsigned": ("Iterable[int]", "numbers_of({})"), "byte": ("Iterable[int]", "set_of({})")}
 
 
 def readable(text, names):
@@ -149,23 +152,16 @@ def wrapped(text, indent, width=100):
 
 def parameter(action, operand):
     """The name, the type, the default or None, and what the action gets."""
-    name, role = operand["name"], operand["role"]
-    name += "_" if name in ("from", "import", "in", "is", "lambda") else ""
-    element = operand.get("element")
-    if role == "descriptor":
-        return name, "Optional[Descriptor]" if operand.get("cwd") else "Descriptor", None, name
-    if role == "signals":
-        return name, "Iterable[int]", None, f"set_of({name}, 1)"
-    if role == "array" and element == "unsigned":
-        return name, "Iterable[int]", "()", f"numbers_of({name})"
-    if role == "array":
-        return (name, "Iterable[int]", None, f"set_of({name})") if element == "byte" else (
-            name, "bytes", None, f"Packed({name})")
-    if role in ("path", "string"):
-        type_ = "Path" if role == "path" else "Union[str, bytes]"
-        return (name, f"Optional[{type_}]", "None", name) if operand.get("optional") else (name, type_, None, name)
-    default = "0o666" if role == "mode" and operand is action["operands"][-1] else "0" if role == "flags" else None
-    return name, "int", default, name
+    role, element = operand["role"], operand.get("element")
+    name = operand["name"] + ("_" if operand["name"] in ("from", "import", "in", "is", "lambda") else "")
+    type_, value = TYPES.get(element) or TYPES.get(role, ("int", "{}"))
+    default = {"flags": "0", "array": "()" if element == "unsigned" else None}.get(role)
+    if operand.get("optional"):
+        default = "None"
+    elif role == "mode" and operand is action["operands"][-1]:
+        default = "0o666"
+    is_optional = operand.get("optional") or operand.get("cwd")
+    return name, f"Optional[{type_}]" if is_optional else type_, default, value.format(name)
 
 
 def function(action, names):
@@ -179,14 +175,13 @@ def function(action, names):
     arguments += ["None" for operand in action["operands"] if operand["role"] == "result"]
     errors = "" if action["errors"] in ("", "none.") else f"\nErrors: {action['errors']}"
     doc = wrapped(readable(action["text"] + errors, names), "    ").lstrip()
-    head = f"def {action['name']}({', '.join(part.replace(' ', KEPT) for part in signature)}){KEPT}->{KEPT}Action:"
-    head = textwrap.fill(head, 100, subsequent_indent=" " * (head.index("(") + 1)).replace(KEPT, " ")
     end = '"""' if "\n" not in doc and len(doc) < 90 else '\n    """'
-    return f'\n\n{head}\n    """{doc}{end}\n    return Action({", ".join(arguments)})\n'
+    between = ", " if sum(map(len, signature)) < 90 else ",\n" + " " * len(f"def {action['name']}(")
+    return (f"\n\ndef {action['name']}({between.join(signature)}) -> Action:\n"
+            f'    """{doc}{end}\n    return Action({", ".join(arguments)})\n')
 
 
-def functions(interface):
-    actions = [action for action in interface["actions"] if action["name"] not in ("call", "syscall")]
+def functions(actions):
     names = {action["name"] for action in actions}
     known = ["Action", "Descriptor", "HasFileno", "Path", *sorted(names)]
     yield ACTIONS % wrapped(", ".join(f'"{name}"' for name in known), "           ").lstrip()
@@ -203,19 +198,20 @@ def constants(interface):
     names = {action["name"] for action in interface["actions"]}
     yield CONSTANTS
     for group, members in groupby(interface["constants"], lambda constant: constant["group"]):
-        members = [constant for constant in members if group not in NOT_HERE]
-        if group.startswith("aspawn_") and members:
+        members = [*members]
+        prefix, indent = members[0]["name"].partition("_")[0] + "_", ""
+        if group in NOT_HERE:
+            continue
+        if group.startswith("aspawn_"):
             prefix = os.path.commonprefix([constant["name"] for constant in members]).rpartition("_")[0] + "_"
+            indent = "    "
             name = "".join(map(str.capitalize, group.split("_")[1:]))
             yield f"\n\nclass {name}(enum.{'IntFlag' if name.endswith('Flags') else 'IntEnum'}):\n"
-            for constant in members:
-                yield comment(readable(constant["text"], names), "    ")
-                yield f"    {constant['name'][len(prefix):]} = {constant['value']}\n"
-        elif members:
+        else:
             yield "\n\n"
-            for constant in members:
-                yield comment(readable(constant["text"], names), "")
-                yield f"{constant['name'].partition('_')[2]} = {constant['value']}\n"
+        for constant in members:
+            yield comment(readable(constant["text"], names), indent)
+            yield f"{indent}{constant['name'][len(prefix):]} = {constant['value']}\n"
 
 
 def main(description, sources):
@@ -227,7 +223,7 @@ def main(description, sources):
              *(setter(structures[f"aspawn_{name}"]) for name in ("command", "job", "queue_options")),
              result(structures["aspawn_result"])]
     Path(sources, "_tables.h").write_text("/* Made by generate.py. */\n" + "\n".join(table))
-    Path(sources, "aspawn/actions.py").write_text("".join(functions(interface)))
+    Path(sources, "aspawn/actions.py").write_text("".join(functions(actions)))
     Path(sources, "aspawn/constants.py").write_text("".join(constants(interface)))
 
 

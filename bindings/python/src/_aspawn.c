@@ -23,10 +23,6 @@
 /* Py_RETURN_NONE takes no reference to None in the headers of 3.12 and later, whose None is not
  * counted, and the module also runs in earlier ones: "Fatal Python error: none_dealloc". */
 #undef Py_RETURN_NONE
-static PyObject *none(void)
-{
-	return Py_BuildValue("");
-}
 
 /* --- results ---------------------------------------------------------------------- */
 
@@ -36,7 +32,8 @@ static PyObject *failure_of(const struct aspawn_failure *failure)
 	char text[256];
 
 	aspawn_failure_text(text, sizeof text, failure);
-	return failure->error ? Py_BuildValue("iiy", failure->step, -failure->error, text) : none();
+	return failure->error ? Py_BuildValue("iiy", failure->step, -failure->error, text) :
+				Py_BuildValue("");
 }
 
 /* A number, or NULL and an OSError. In the place of its text is failure_of(), unless failure is
@@ -60,7 +57,7 @@ static PyObject *result_of(int64_t r, const struct aspawn_failure *failure)
 /* A format with # has a size of another type in a module that was compiled by another Python. */
 static PyObject *bytes_of(const char *bytes, size_t size)
 {
-	return bytes ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size) : none();
+	return bytes ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size) : Py_BuildValue("");
 }
 
 /* --- values: of Python's objects ---------------------------------------------------- */
@@ -258,11 +255,6 @@ typedef struct {
 
 static struct aspawn_pool pool; /* Needs no lock, and works after fork(2). */
 
-static PyObject *new_object(PyTypeObject *type)
-{
-	return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
-}
-
 static void free_object(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
@@ -297,7 +289,7 @@ static char **copy_environment(PyObject *kept)
 /* Child(**members of struct aspawn_command): starts it, and returns before the program executes. */
 static PyObject *child_new(PyTypeObject *type, PyObject *args, PyObject *members)
 {
-	PyObject *kept = PyList_New(0), *self = kept ? new_object(type) : NULL;
+	PyObject *kept = PyList_New(0), *self = kept ? PyType_GenericNew(type, NULL, NULL) : NULL;
 	struct aspawn_command command = { .pool = &pool };
 	struct aspawn_failure failure;
 	int r = -1;
@@ -344,7 +336,7 @@ static PyObject *child_wait(PyObject *self, PyObject *unused)
 
 	(void)unused;
 	if (r == -ETIMEDOUT)
-		return none();
+		return Py_BuildValue("");
 	if (r == -ENOTEMPTY || r == -EOWNERDEAD)
 		return Py_BuildValue("ii", status, -r);
 	return r == 0 || r == -ECANCELED ? Py_BuildValue("ii", status, 0) : result_of(r, NULL);
@@ -367,16 +359,15 @@ METHOD(kill_group, , number)
 METHOD(kill_tree, , number)
 METHOD(describe, , number)
 
-/* resize(rows, columns) */
+/* resize(rows, columns). The "I" of a format takes numbers modulo 2**32. */
 static PyObject *child_resize(PyObject *self, PyObject *arguments)
 {
-	int rows, columns; /* "I" takes numbers modulo 2**32 */
+	struct aspawn_child *child = &((Child *)self)->child;
+	int rows, columns;
 
-	return PyArg_ParseTuple(arguments, "ii", &rows, &columns) ?
-		       result_of(aspawn_resize(&((Child *)self)->child, (unsigned)rows,
-					       (unsigned)columns),
-				 NULL) :
-		       NULL;
+	if (!PyArg_ParseTuple(arguments, "ii", &rows, &columns))
+		return NULL;
+	return result_of(aspawn_resize(child, (unsigned)rows, (unsigned)columns), NULL);
 }
 
 static PyMethodDef child_methods[] = { { "wait_started", child_wait_started, METH_O, NULL },
@@ -431,7 +422,7 @@ static struct aspawn_queue *queue_of(PyObject *self)
 static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *members)
 {
 	struct aspawn_queue_options options = { 0 };
-	PyObject *kept = PyList_New(0), *self = kept ? new_object(type) : NULL;
+	PyObject *kept = PyList_New(0), *self = kept ? PyType_GenericNew(type, NULL, NULL) : NULL;
 	Queue *queue = (Queue *)self;
 	int r = -1;
 
@@ -526,7 +517,7 @@ static PyObject *queue_close(PyObject *self, PyObject *unused)
 	Py_BEGIN_ALLOW_THREADS;
 	aspawn_queue_close(queue);
 	Py_END_ALLOW_THREADS;
-	return none();
+	return Py_BuildValue("");
 }
 
 static void queue_dealloc(PyObject *self)
