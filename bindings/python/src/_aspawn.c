@@ -385,13 +385,15 @@ static PyMemberDef child_fields[] = {
 	{ "pty_fd", T_INT, offsetof(Child, child.pty_fd), READONLY, NULL },
 	{ NULL, 0, 0, 0, NULL }
 };
-static PyType_Slot child_slots[] = { { Py_tp_new, child_new },
-				     { Py_tp_dealloc, child_dealloc },
-				     { Py_tp_methods, child_methods },
-				     { Py_tp_members, child_fields },
-				     { 0, NULL } };
-static PyType_Spec child_spec = { "aspawn._aspawn.Child", sizeof(Child), 0, Py_TPFLAGS_DEFAULT,
-				  child_slots };
+#define TYPE(name, type)                                                             \
+	static PyType_Slot name##_slots[] = { { Py_tp_new, name##_new },             \
+					      { Py_tp_dealloc, name##_dealloc },     \
+					      { Py_tp_methods, name##_methods },     \
+					      { Py_tp_members, name##_fields },      \
+					      { 0, NULL } };                         \
+	static PyType_Spec name##_spec = { "aspawn._aspawn." #type, sizeof(type), 0, \
+					   Py_TPFLAGS_DEFAULT, name##_slots };
+TYPE(child, Child)
 
 /* --- the queue -----------------------------------------------------------------------
  *
@@ -534,13 +536,7 @@ static PyMethodDef queue_methods[] = { { "submit", (PyCFunction)(void (*)(void))
 				       { NULL, NULL, 0, NULL } };
 static PyMemberDef queue_fields[] = { { "fd", T_INT, offsetof(Queue, fd), READONLY, NULL },
 				      { NULL, 0, 0, 0, NULL } };
-static PyType_Slot queue_slots[] = { { Py_tp_new, queue_new },
-				     { Py_tp_dealloc, queue_dealloc },
-				     { Py_tp_methods, queue_methods },
-				     { Py_tp_members, queue_fields },
-				     { 0, NULL } };
-static PyType_Spec queue_spec = { "aspawn._aspawn.Queue", sizeof(Queue), 0, Py_TPFLAGS_DEFAULT,
-				  queue_slots };
+TYPE(queue, Queue)
 
 /* --- the module ----------------------------------------------------------------------- */
 

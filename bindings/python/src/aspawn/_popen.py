@@ -131,6 +131,7 @@ class Popen(subprocess.Popen[AnyStr]):
         # Waited for by the handle alone.
         self._private = bool(self._extras["owner"] or dies_with_caller)
         self._early = _early  # the caller calls _finish_start()
+        self._waits = not self._private and not _early  # for the exec, and then by os.waitpid()
         set_default_encoding(keywords)
         super().__init__(args, *positional, **keywords)
 
@@ -225,13 +226,10 @@ class Popen(subprocess.Popen[AnyStr]):
             members[f"std_{name}"] = Stream.INHERIT if fd == NO_STREAM else fd
         return members
 
-    def _waits(self) -> bool:
-        return not self._private and not self._early
-
     def _flags(self) -> int:
         return (CommandFlags.INHERIT_SIGNALS  # as subprocess: restore_signals is an action
                 + (CommandFlags.DIES_WITH_CALLER if self._extras["dies_with_caller"] else 0)
-                + (CommandFlags.NO_PIDFD if self._waits() else 0) + (CommandFlags.STARTED_FD if self._early else 0))
+                + (CommandFlags.NO_PIDFD if self._waits else 0) + (CommandFlags.STARTED_FD if self._early else 0))
 
     def _memory(self, is_slow: bool) -> Memory:
         """Popen returns after the exec. To be suspended until then is cheapest, above all where the
@@ -242,7 +240,7 @@ class Popen(subprocess.Popen[AnyStr]):
             return Memory(self._extras["memory"])
         if not is_standard():
             return Memory.COPIED
-        return Memory.SUSPENDED if self._waits() and not is_slow else Memory.SHARED
+        return Memory.SUSPENDED if self._waits and not is_slow else Memory.SHARED
 
     def _finish_start(self, timeout_ms: int = -1) -> None:
         """Waits for the exec. Raises an OSError if the child has failed."""
@@ -256,8 +254,8 @@ class Popen(subprocess.Popen[AnyStr]):
         self.pid = self._child.describe(Fact.PID)  # 0: the child could not be cloned
         command = self._command
         del self._command
-        if self._waits():
-            self._child.release()  # os.waitpid() waits for it
+        if self._waits:
+            self._child.release()
         if failed is None:
             return
         self._reap()
@@ -265,18 +263,17 @@ class Popen(subprocess.Popen[AnyStr]):
             raise command.error_of(failed)
 
     def _reap(self) -> None:
+        self._poll_handle()
         while self.returncode is None:
+            time.sleep(POLL_SECONDS)
             self._poll_handle()
-            if self.returncode is None:
-                time.sleep(POLL_SECONDS)
 
     def _poll_handle(self) -> None:
         """Sets returncode if the child has ended. Raises an OSError, once, if its tree has not."""
         try:
             ended = self._child.wait()
         except ChildProcessError:
-            self.returncode = 0  # as subprocess
-            return
+            ended = 0, 0  # as subprocess
         if ended is None:
             return
         status, number = ended
@@ -288,9 +285,8 @@ class Popen(subprocess.Popen[AnyStr]):
             raise OSError(number, f"the tree has not ended: {os.strerror(number)}")
 
     def _close_pipes(self) -> None:
-        for pipe in (*self.pipes.values(), self.terminal):
-            if pipe:
-                pipe.close()
+        for pipe in filter(None, (*self.pipes.values(), self.terminal)):
+            pipe.close()
 
     def __exit__(self, *details: Any) -> None:
         self._close_pipes()
@@ -380,7 +376,7 @@ class Popen(subprocess.Popen[AnyStr]):
                 return duplicate(self._child.ended_fd)
             if not self._private:  # otherwise it is reaped, and its number may be another's
                 return above_streams(os.pidfd_open(self.pid))
-        return -1  # this Python, kernel or sandbox has no pidfds
+        return -1  # it is reaped, or this Python, kernel or sandbox has no pidfds
 
     def send_signal(self, sig: int) -> None:
         if not self._private:

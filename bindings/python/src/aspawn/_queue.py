@@ -250,7 +250,7 @@ class Jobs(Generic[FutureType]):
             grace_ms=grace_ms(grace),
             key=key, key_limit=key_limit, priority=priority)
         job = Job(args, command, members, timeout, check)
-        job.future = self._new_future(job)
+        future = job.future = self._new_future(job)
         if os.getpid() != self._pid:  # the lock may be held for ever
             raise OSError(errno.ESTALE, "the queue is that of the process before fork()")
         with self._lock:
@@ -258,7 +258,7 @@ class Jobs(Generic[FutureType]):
                 raise RuntimeError("the queue is shut down")
             if self._later or not self._submit(job):
                 self._later.append(job)
-        return job.future
+        return future
 
     def _submit(self, job: Job) -> bool:
         """Returns False if the queue is full."""
