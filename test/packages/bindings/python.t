@@ -117,7 +117,7 @@ has_what_the_table_says()
 
 types_fit()
 {
-	cat >"$work/user.py" <<-END
+	cat >"$work/given.py" <<-END
 		import aspawn
 		from aspawn import actions, aio
 		process: aspawn.Popen[str] = aspawn.Popen(["true"], text=True, actions=[actions.chdir("/")], limits={0: (1, 2)})
@@ -151,8 +151,8 @@ types_fit()
 	END
 	unpack='--enable-incomplete-feature=Unpack' # of old versions
 	(
-		cd "$work" && export MYPYPATH="$work/unpacked" && mypy --strict "$unpack" "$work/user.py" && mypy --strict "$unpack" -p aspawn &&
-			for program in "$work"/readme/*.py; do mypy --strict "$unpack" "$program" || exit 1; done
+		cd "$work" && export MYPYPATH="$work/unpacked" && mypy --strict "$unpack" "$source/tests/user.py" && mypy --strict "$unpack" -p aspawn &&
+			for program in given.py readme/*.py; do mypy --strict "$unpack" "$program" || exit 1; done
 	)
 }
 
@@ -213,7 +213,7 @@ newest_serves_the_oldest()
 	while read -r version path; do
 		python=$work/$version/bin/python
 		check "it is installed in $version" installs_in "$path" "$work/$version"
-		for tests in references.py test_aspawn.py test_queue.py test_beside.py; do
+		for tests in references.py user.py test_aspawn.py test_queue.py test_beside.py; do
 			check "$version with the wheel of ${newest% *}: $tests" own_tests $tests
 		done
 		test "$version" = "$1" || compares_with_subprocess "$version"
@@ -250,7 +250,7 @@ else
 fi
 check "it has what doc/bindings.md says" has_what_the_table_says
 check "README's lines run" runs_the_readmes_lines
-for tests in test_aspawn.py test_queue.py test_beside.py references.py; do
+for tests in test_aspawn.py test_queue.py test_beside.py references.py user.py; do
 	check "its own tests: $tests" own_tests $tests
 	echo "$output" | sed -n 's/^\(Ran .*\|OK.*\|Python .*\)/# \1/p'
 done
