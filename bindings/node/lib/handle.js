@@ -9,7 +9,7 @@ const { errorMonitor } = require('node:events');
 const { constants: { errno, signals } } = require('node:os');
 const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads');
 const { action, command, library } = require('./interface.js');
-const { actions, boolean, integer, invalid, joined, object, oneOf, pairs, signal, systemError } = require('./operands.js');
+const { actions, boolean, expect, integer, joined, object, oneOf, pairs, signal, systemError } = require('./operands.js');
 const { Terminal } = require('./terminal.js');
 
 // As enum of src/addon.c.
@@ -42,7 +42,7 @@ exports.signalName = (number) => SIGNAL_NAMES.get(number) ?? '';
 exports.limitActions = (limits) =>
 	Object.entries(object(limits, 'limits')).map(([name, value]) => {
 		const pair = Array.isArray(value) ? value : [value, value];
-		if (pair.length !== 2) throw invalid(name, 'a limit, or a soft and a hard one', value);
+		expect(pair.length === 2, value, name, 'a limit, or a soft and a hard one');
 		return action.rlimit(name, ...pair);
 	});
 
@@ -244,7 +244,6 @@ if (!problem && !binding.isSupported()) problem = new Error('the kernel has no p
 if (!problem && process.permission?.has('child') === false)
 	problem = new Error('Node was started without --allow-child-process');
 if (!problem && !fits()) problem = new Error(`the ChildProcess of Node ${process.version} is unknown`);
-exports.problem = problem;
 exports.supported = problem === undefined;
 
 // Returns the error for what only the library has.

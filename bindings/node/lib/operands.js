@@ -15,9 +15,11 @@ class Action {
 	}
 }
 
-function invalid(name, expected, value) {
+// Returns the value if it is as expected.
+function expect(isRight, value, name, expected) {
+	if (isRight) return value;
 	const message = `aspawn: "${name}" must be ${expected}, not ${inspect(value)}`;
-	return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_TYPE' });
+	throw Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_TYPE' });
 }
 
 // For a negative error number; failure is the library's text of it.
@@ -26,44 +28,24 @@ function systemError(number, what, failure) {
 	return Object.assign(new Error(`aspawn: ${failure ?? `${what}: ${code}`}`), { errno: number, code });
 }
 
-function oneOf(value, name, ...values) {
-	if (!values.includes(value)) throw invalid(name, `one of ${values.join(', ')}`, value);
-	return value;
-}
-
-// Of options, which may be left out.
-function object(value, name) {
-	if (value === undefined || value === null) return {};
-	if (typeof value !== 'object' || Array.isArray(value)) throw invalid(name, 'an object', value);
-	return value;
-}
-
-function boolean(value, name) {
-	if (value !== undefined && value !== null && typeof value !== 'boolean') throw invalid(name, 'true or false', value);
-	return value === true;
-}
-
+const oneOf = (value, name, ...values) => expect(values.includes(value), value, name, `one of ${values.join(', ')}`);
+// Options may be left out.
+const object = (value, name) =>
+	value == null ? {} : expect(typeof value === 'object' && !Array.isArray(value), value, name, 'an object');
+const boolean = (value, name) => expect(value == null || typeof value === 'boolean', value, name, 'true or false') === true;
 // Array.from() would make an empty one of a number.
-function list(values, name) {
-	if (typeof values !== 'object' || !values?.[Symbol.iterator]) throw invalid(name, 'an array', values);
-	return Array.from(values);
-}
-
-function actions(given, name = 'actions') {
-	if (given === undefined || given === null) return [];
-	if (!Array.isArray(given) || !given.every((action) => Number.isInteger(action?.number)))
-		throw invalid(name, 'an array of actions', given);
-	return given;
-}
+const list = (values, name) =>
+	Array.from(expect(typeof values === 'object' && values?.[Symbol.iterator], values, name, 'an array'));
+const actions = (given) =>
+	given == null ? [] : expect(Array.isArray(given) && given.every((action) => Number.isInteger(action?.number)),
+		given, 'actions', 'an array of actions');
 
 // Without a range: one of 32 bits, with a sign or without.
 function integer(value, name, from = -(2 ** 31), to = 2 ** 32 - 1, expected = 'an integer') {
-	if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) throw invalid(name, expected, value);
-	if (value < from || value > to)
-		throw Object.assign(new RangeError(`aspawn: "${name}" must be from ${from} to ${to}, not ${value}`), {
-			code: 'ERR_OUT_OF_RANGE',
-		});
-	return value;
+	expect(typeof value === 'bigint' || Number.isSafeInteger(value), value, name, expected);
+	if (value >= from && value <= to) return value;
+	const error = new RangeError(`aspawn: "${name}" must be from ${from} to ${to}, not ${value}`);
+	throw Object.assign(error, { code: 'ERR_OUT_OF_RANGE' });
 }
 
 // A function that takes a number, or a name of one.
@@ -81,7 +63,7 @@ const NEW = { wx: READ_WRITE.w | O_EXCL, 'wx+': READ_WRITE['w+'] | O_EXCL, ax: A
 const openFlags = named('flags', { ...READ_WRITE, ...APPEND, ...NEW }, 'flags of fs.open() or a number');
 
 function bytes(value, name, expected = 'a Buffer or other bytes') {
-	if (!ArrayBuffer.isView(value)) throw invalid(name, expected, value);
+	expect(ArrayBuffer.isView(value), value, name, expected);
 	return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
@@ -89,7 +71,7 @@ const TEXT = 'a string or Buffer';
 function text(value, name, expected = TEXT) {
 	if (value === null) return undefined; // optional, or the library refuses it
 	const view = typeof value === 'string' ? value : bytes(value, name, expected);
-	if (view.includes(typeof view === 'string' ? '\0' : 0)) throw invalid(name, 'without NUL', value);
+	expect(!view.includes(typeof view === 'string' ? '\0' : 0), value, name, 'without NUL');
 	return view.length ? view : '';
 }
 
@@ -106,13 +88,12 @@ function bits(numbers, name, first, last) {
 
 // Strings as the addon takes them.
 function joined(words, name) {
-	for (const word of words)
-		if (typeof word !== 'string' || word.includes('\0')) throw invalid(name, 'a string without NUL', word);
+	for (const word of words) expect(typeof word === 'string' && !word.includes('\0'), word, name, 'a string without NUL');
 	return words.length ? words.join('\0') + '\0' : '';
 }
 
 module.exports = {
-	Action, TEXT, actions, boolean, bytes, integer, invalid, joined, object, oneOf, openFlags, signal, systemError, text,
+	Action, TEXT, actions, boolean, bytes, expect, integer, joined, object, oneOf, openFlags, signal, systemError, text,
 	capability: named('capability', {}),
 	resource: named('resource', {}, 'a limit\'s name, such as "nofile", or its number'),
 	descriptor: (value, name) => integer(typeof value?.fd === 'number' ? value.fd : value, name),

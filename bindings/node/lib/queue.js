@@ -6,7 +6,7 @@ const { constants: { errno } } = require('node:os');
 const { binding, choice, failureText, limitActions, signalName, stopSignal, supported, unsupported } =
 	require('./handle.js');
 const { action, command: numbersOf, job: numbersOfJob, library, queueOptions } = require('./interface.js');
-const { TEXT, actions, boolean, bytes, integer, invalid, joined, object, oneOf, pairs, path, systemError, text } =
+const { TEXT, actions, boolean, bytes, expect, integer, joined, object, oneOf, pairs, path, systemError, text } =
 	require('./operands.js');
 
 const OF_COMMAND = ['argv0', 'cwd', 'env', 'limits', 'actions', 'memory', 'owner', 'stopSignal'];
@@ -24,8 +24,7 @@ function known(options, what, names) {
 // [args, options], of which each may be left out.
 function given(args, options) {
 	if (args === undefined || args === null || Array.isArray(args)) return [args ?? undefined, object(options, 'options')];
-	if (typeof args !== 'object') throw invalid('args', 'an array', args);
-	return [undefined, args];
+	return [undefined, expect(typeof args === 'object', args, 'args', 'an array')];
 }
 
 const check = (value, name, from = 0, to = 2 ** 32 - 1) => value === undefined ? 0 : integer(value, name, from, to);
@@ -33,8 +32,7 @@ const check = (value, name, from = 0, to = 2 ** 32 - 1) => value === undefined ?
 // null is bytes, as child_process has it.
 function encodingOf({ encoding = 'utf8' }) {
 	if (encoding === null || encoding === 'buffer') return 'buffer';
-	if (!Buffer.isEncoding(encoding)) throw invalid('encoding', 'an encoding or "buffer"', encoding);
-	return encoding;
+	return expect(Buffer.isEncoding(encoding), encoding, 'encoding', 'an encoding or "buffer"');
 }
 
 // What a job or a prepared command executes, as the addon has it.
@@ -151,7 +149,7 @@ class Queue extends EventEmitter {
 		const prepared = PREPARED.get(file);
 		if (this.#closed) throw systemError(-errno.ECANCELED, prepared?.file ?? file);
 		const { signal } = known(options, 'a job', OF_JOB);
-		if (signal != null && typeof signal.addEventListener !== 'function') throw invalid('signal', 'an AbortSignal', signal);
+		expect(signal == null || typeof signal.addEventListener === 'function', signal, 'signal', 'an AbortSignal');
 		const encoding = encodingOf(options);
 		if (signal?.aborted) throw abortError(signal);
 		const of = prepared ? ofPrepared(prepared, this, args, options) : command(file, args ?? [], options, this.#env);
