@@ -16,7 +16,7 @@ use crate::os::{AsFd, BorrowedFd, ExitStatusExt, OwnedFd};
 #[cfg(not(elsewhere))]
 use crate::spec::Handle;
 use crate::spec::{self, Exit, Limits, Mode, Usage};
-use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Owner, Result, Step};
+use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Owner, Result, Step, Terminal};
 
 /// A child, with the interface of [`std::process::Child`].
 ///
@@ -36,6 +36,9 @@ pub struct Child<E = Error> {
     pub stdout: Option<ChildStdout>,
     /// The pipe from standard error, with [`Stdio::piped`](crate::Stdio::piped).
     pub stderr: Option<ChildStderr>,
+    /// The terminal, of a [`Command::terminal`](crate::Command::terminal). If it is still here, `output`,
+    /// `status` and [`wait_with_output`](Self::wait_with_output) read it, and end the program's input.
+    pub terminal: Option<Terminal>,
     pipes: Vec<(i32, OwnedFd)>,
     pid: u32,
     error: PhantomData<fn() -> E>,
@@ -53,21 +56,29 @@ struct Process {
 const SIGKILL: i32 = 9;
 const ESRCH: i32 = 3;
 
-/// Standard input, standard output, standard error, and the pipes of actions, with their numbers.
-pub(crate) type Pipes =
-    (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>, Vec<(i32, OwnedFd)>);
+/// Standard input, standard output, standard error, the terminal, and the pipes of actions, with
+/// their numbers.
+pub(crate) type Pipes = (
+    Option<ChildStdin>,
+    Option<ChildStdout>,
+    Option<ChildStderr>,
+    Option<Terminal>,
+    Vec<(i32, OwnedFd)>,
+);
 
 #[cfg(not(elsewhere))]
 impl Handle {
     fn take_pipes(&mut self) -> Pipes {
         let numbers: Vec<_> = self.pipes.iter().map(|pipe| pipe.0).collect();
         // SAFETY: from now on the descriptors are owned here.
-        let mut pipe =
-            |number| self.take_pipe(number).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+        let owned = |fd| unsafe { OwnedFd::from_raw_fd(fd) };
+        let terminal = self.take_terminal().map(owned);
+        let mut pipe = |number| self.take_pipe(number).map(owned);
         let (stdin, stdout, stderr) = (pipe(0), pipe(1), pipe(2));
         let pipes =
             numbers.into_iter().filter_map(|number| Some((number, pipe(number)?))).collect();
-        (stdin.map(From::from), stdout.map(From::from), stderr.map(From::from), pipes)
+        let (stdin, stdout) = (stdin.map(From::from), stdout.map(From::from));
+        (stdin, stdout, stderr.map(From::from), terminal.map(From::from), pipes)
     }
 
     /// Gives back what [`take_pipes`](Self::take_pipes) took, for [`communicate`](Self::communicate), which
@@ -84,12 +95,13 @@ impl Handle {
 
 impl<E: From<Error>> Child<E> {
     pub(crate) fn new(mut handle: Handle, limits: Limits, kill_on_drop: bool) -> Self {
-        let (stdin, stdout, stderr, pipes) = handle.take_pipes();
+        let (stdin, stdout, stderr, terminal, pipes) = handle.take_pipes();
         Child {
             pipes,
             stdin,
             stdout,
             stderr,
+            terminal,
             pid: 0,
             process: Process { handle, end: None, limits, kill_on_drop },
             error: PhantomData,
@@ -277,10 +289,8 @@ impl<E: From<Error>> Child<E> {
                 .map_err(|error| Error::new(Step::Run, error.raw_os_error().unwrap_or(0)))?;
         }
         let (out, err) = (self.stdout.take(), self.stderr.take());
-        let (has_out, has_err) = (out.is_some(), err.is_some());
         self.process.handle.give_outputs(out, err);
-        let status =
-            self.communicate(has_out.then_some(&mut stdout), has_err.then_some(&mut stderr))?;
+        let status = self.communicate(Some(&mut stdout), Some(&mut stderr))?;
         Ok(Output { status, stdout, stderr })
     }
 
@@ -291,6 +301,10 @@ impl<E: From<Error>> Child<E> {
     ) -> Result<ExitStatus> {
         drop(self.stdin.take());
         if self.process.end.is_none() {
+            #[cfg(not(elsewhere))]
+            if let Some(terminal) = self.terminal.take() {
+                self.process.handle.child.pty_fd = terminal.into_raw_fd();
+            }
             self.process.end =
                 Some(self.process.handle.communicate(b"", out, err, &self.process.limits));
         }

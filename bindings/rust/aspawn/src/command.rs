@@ -230,6 +230,22 @@ impl<E> CommandOf<E> {
         self
     }
 
+    /// Starts the program on a new pseudoterminal, pty(7). The standard streams are this one,
+    /// except those that are set after this call. Its size is in characters; 0 stands for 24
+    /// rows, and for 80 columns.
+    ///
+    /// The program leads a session, whose controlling terminal it is. [`Child::terminal`] is
+    /// this process's end. `/dev/pts/N` belongs to this process's user.
+    pub fn terminal(&mut self, rows: u16, columns: u16) -> &mut Self {
+        self.spec.terminal_size(rows, columns);
+        self.streams = [(); 3].map(|_| Some(Stdio::terminal()));
+        self
+    }
+
+    pub(crate) fn has_terminal(&self) -> bool {
+        self.streams.iter().flatten().any(Stdio::is_terminal)
+    }
+
     setters! {
         /// The program's user: all three user IDs. As with std, a caller who is root, and sets no
         /// groups, leaves its supplementary groups. The child begins by a small program of the
@@ -435,7 +451,8 @@ impl<E> CommandOf<E> {
         setup.extend(self.uid.map(|id| checked(id, Action::resuid(id, id, id))));
         setup.extend(self.current_dir.as_ref().map(|path| Action::chdir(path.as_bytes())));
         setup.extend(self.setsid.then(Action::setsid));
-        let own_group = (self.limits.kill_group && !self.setsid).then_some(0);
+        let leads_session = self.setsid || self.has_terminal();
+        let own_group = (self.limits.kill_group && !leads_session).then_some(0);
         setup.extend(self.process_group.or(own_group).map(Action::setpgid));
         // Rust's runtime ignores it.
         const SIGPIPE: i32 = 13;
@@ -515,7 +532,7 @@ impl<E: From<Error>> CommandOf<E> {
     /// Runs the program to its end.
     pub fn status(&mut self) -> Result<ExitStatus, E> {
         let mut child = self.start_as::<E>([Stream::Inherit; 3])?;
-        if self.limits.timeout.is_some() {
+        if self.limits.timeout.is_some() || child.terminal.is_some() {
             child.wait_within_limits()
         } else {
             child.wait()

@@ -195,7 +195,7 @@ pub(crate) struct Handle {
 impl Handle {
     pub(crate) fn take_pipes(&mut self) -> Pipes {
         let child = &mut self.child;
-        (child.stdin.take(), child.stdout.take(), child.stderr.take(), Vec::new())
+        (child.stdin.take(), child.stdout.take(), child.stderr.take(), None, Vec::new())
     }
 
     pub(crate) fn give_outputs(&mut self, out: Option<ChildStdout>, err: Option<ChildStderr>) {

@@ -51,7 +51,7 @@ mod os;
 pub mod process;
 #[cfg(feature = "std")]
 mod stdio;
-#[cfg(all(feature = "std", not(elsewhere)))]
+#[cfg(feature = "std")]
 mod streams;
 #[cfg(feature = "tokio")]
 pub mod tokio;
@@ -79,6 +79,7 @@ pub use {
     descriptor::Descriptor,
     std::process::{ExitStatus, Output},
     stdio::Stdio,
+    streams::Terminal,
 };
 
 /// What a call of the crate returns.

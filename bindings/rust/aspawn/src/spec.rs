@@ -38,6 +38,9 @@ pub enum Stream {
     Pipe,
     /// For standard error only: the same as standard output.
     ToStdout,
+    /// A new pseudoterminal, pty(7), one for all such streams. It is the controlling terminal of
+    /// the child, which leads a session. Its other end is the [`Handle`]'s.
+    Terminal,
     /// A descriptor above 2.
     Fd(Fd),
 }
@@ -49,6 +52,7 @@ impl Stream {
             Stream::Null => sys::ASPAWN_STREAM_NULL,
             Stream::Pipe => sys::ASPAWN_STREAM_PIPE,
             Stream::ToStdout => sys::ASPAWN_STREAM_STDOUT,
+            Stream::Terminal => sys::ASPAWN_STREAM_PTY,
             // 0 is ASPAWN_STREAM_DEFAULT, and other low numbers are invalid: so is this.
             Stream::Fd(fd) if fd.0 <= 2 => i32::MIN,
             Stream::Fd(fd) => fd.0,
@@ -125,6 +129,7 @@ pub struct Spec {
     pub(crate) owner: Owner,
     pub(crate) memory: Memory,
     pub(crate) stop_signal: i32,
+    terminal_size: (u16, u16),
     has_nul: bool,
 }
 
@@ -155,6 +160,7 @@ impl Spec {
             owner: Owner::Caller,
             memory: Memory::Shared,
             stop_signal: 0,
+            terminal_size: (0, 0),
             has_nul: false,
         };
         spec.arg(program);
@@ -224,6 +230,9 @@ impl Spec {
 
         /// Standard error.
         stderr(stream: Stream) [streams[2]] = stream;
+
+        /// The size of a terminal, in characters; 0 stands for 24 rows, and for 80 columns.
+        terminal_size(rows: u16, columns: u16) [terminal_size] = (rows, columns);
 
         /// Whose child it is.
         owner(owner: Owner) [owner] = owner;
@@ -321,6 +330,8 @@ impl Spec {
             std_err: streams[2].number(),
             owner: self.owner as i32,
             memory: self.memory as i32,
+            pty_rows: self.terminal_size.0.into(),
+            pty_columns: self.terminal_size.1.into(),
             stop_signal: self.stop_signal,
             ..Default::default()
         };
@@ -395,7 +406,7 @@ pub enum Mode {
 /// Dropped before [`wait`](Self::wait) it lets the child run on, as a zombie when it has ended,
 /// unless it is private. The pipes are not closed.
 pub struct Handle {
-    child: sys::aspawn_child,
+    pub(crate) child: sys::aspawn_child,
     setup: usize,
     /// Of actions: the program's number, the caller's end.
     pub(crate) pipes: Vec<(i32, i32)>,
@@ -512,6 +523,22 @@ impl Handle {
     /// or that of an [`Action::output_pipe`]. From now on it is the caller's to close.
     pub fn take_pipe(&mut self, number: i32) -> Option<i32> {
         open(mem::replace(self.pipe(number)?, -1))
+    }
+
+    /// The caller's end of the terminal, which from now on is the caller's to close. Reading it
+    /// fails with `EIO` when no process has the terminal any more.
+    pub fn take_terminal(&mut self) -> Option<i32> {
+        open(mem::replace(&mut self.child.pty_fd, -1))
+    }
+
+    /// Sets the size of the terminal that [`take_terminal`](Self::take_terminal) gave, in characters.
+    /// If it changes, the foreground process group gets SIGWINCH.
+    pub fn resize(&mut self, terminal: Fd, rows: u16, columns: u16) -> Result<()> {
+        let own = mem::replace(&mut self.child.pty_fd, terminal.0);
+        // SAFETY: there is a child, or was one.
+        let result = unsafe { sys::aspawn_resize(&mut self.child, rows.into(), columns.into()) };
+        self.child.pty_fd = own;
+        done(result)
     }
 
     pub(crate) fn pipe(&mut self, number: i32) -> Option<&mut i32> {

@@ -29,6 +29,7 @@ enum Kind {
     Null,
     MakePipe,
     ToStdout,
+    Terminal,
     Fd { number: i32, copy: io::Result<Option<OwnedFd>>, _original: Box<dyn Any + Send + Sync> },
 }
 
@@ -60,6 +61,16 @@ impl Stdio {
         Stdio(Kind::ToStdout)
     }
 
+    /// A new pseudoterminal, the same for each stream of the command that is one. Its size, and
+    /// what the program gets with it: [`Command::terminal`](crate::Command::terminal).
+    pub fn terminal() -> Self {
+        Stdio(Kind::Terminal)
+    }
+
+    pub(crate) fn is_terminal(&self) -> bool {
+        matches!(self.0, Kind::Terminal)
+    }
+
     #[cfg(elsewhere)]
     pub(crate) fn to_std(&self) -> Result<std::process::Stdio> {
         use std::process::Stdio;
@@ -69,6 +80,7 @@ impl Stdio {
             Kind::Null => Ok(Stdio::null()),
             Kind::MakePipe => Ok(Stdio::piped()),
             Kind::ToStdout => Err(Error::unsupported("Stdio::to_stdout")),
+            Kind::Terminal => Err(Error::unsupported("terminal")),
             Kind::Fd { copy: Ok(copy), .. } => {
                 let copy = copy.as_ref().expect("a copy of each").try_clone();
                 Ok(copy.map_err(|error| failed(&error))?.into())
@@ -84,6 +96,7 @@ impl Stdio {
             Kind::Null => Ok(Stream::Null),
             Kind::MakePipe => Ok(Stream::Pipe),
             Kind::ToStdout => Ok(Stream::ToStdout),
+            Kind::Terminal => Ok(Stream::Terminal),
             Kind::Fd { number, copy: Ok(copy), .. } => {
                 Ok(Stream::Fd(Fd(copy.as_ref().map_or(*number, AsRawFd::as_raw_fd))))
             }

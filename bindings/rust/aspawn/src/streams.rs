@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! The caller's ends of pipes, as std::process has them.
+//! The caller's ends of pipes, as std::process has them, and of terminals.
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
+#[cfg(unix)]
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
-use std::process;
 
 macro_rules! streams {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -17,12 +17,17 @@ macro_rules! streams {
                 f.debug_struct(stringify!($name)).finish_non_exhaustive()
             }
         }
+    )*};
+}
+#[cfg(unix)]
+macro_rules! descriptors {
+    ($($name:ident),*) => {$(
         impl From<OwnedFd> for $name {
             fn from(fd: OwnedFd) -> Self {
                 $name(fd.into())
             }
         }
-        impl From<$name> for process::Stdio {
+        impl From<$name> for std::process::Stdio {
             fn from(stream: $name) -> Self {
                 OwnedFd::from(stream).into()
             }
@@ -68,7 +73,15 @@ streams! {
     ChildStdout
     /// The pipe from a child's standard error.
     ChildStderr
+    /// This process's end of the terminal of a child: [`Command::terminal`](crate::Command::terminal).
+    ///
+    /// Reading ends when no process has the terminal any more. If this end is closed before, the
+    /// session's leader and the foreground process group get SIGHUP. A child of `aspawn::tokio` has
+    /// one that does not block, for tokio's `AsyncFd`.
+    Terminal
 }
+#[cfg(unix)]
+descriptors!(ChildStdin, ChildStdout, ChildStderr, Terminal);
 reads!(ChildStdout, ChildStderr);
 
 macro_rules! writes {
@@ -86,4 +99,53 @@ macro_rules! writes {
         })*
     };
 }
-writes!(ChildStdin, &ChildStdin);
+writes!(ChildStdin, &ChildStdin, Terminal, &Terminal);
+
+impl Read for &Terminal {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        const EIO: i32 = 5;
+        match (&self.0).read(to) {
+            Err(error) if error.raw_os_error() == Some(EIO) => Ok(0),
+            result => result,
+        }
+    }
+}
+impl Read for Terminal {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        (&*self).read(to)
+    }
+}
+
+impl Terminal {
+    /// Sets the size, in characters, also after the program's end. If it changes, the foreground
+    /// process group gets SIGWINCH: TIOCSWINSZ of ioctl_tty(2).
+    #[cfg(not(elsewhere))]
+    pub fn resize(&self, rows: u16, columns: u16) -> io::Result<()> {
+        use std::os::raw::c_ulong;
+        extern "C" {
+            fn ioctl(fd: i32, request: c_ulong, ...) -> i32;
+        }
+        const TIOCSWINSZ: c_ulong = match cfg!(any(
+            target_arch = "mips",
+            target_arch = "mips64",
+            target_arch = "powerpc",
+            target_arch = "powerpc64",
+            target_arch = "sparc64"
+        )) {
+            true => 0x8008_7467,
+            false => 0x5414,
+        };
+        let size = [rows, columns, 0, 0];
+        // SAFETY: the call reads the four numbers.
+        match unsafe { ioctl(self.0.as_raw_fd(), TIOCSWINSZ, size.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Of no terminal: there is none on this system.
+    #[cfg(elsewhere)]
+    pub fn resize(&self, _: u16, _: u16) -> io::Result<()> {
+        Err(crate::Error::unsupported("terminal").into())
+    }
+}

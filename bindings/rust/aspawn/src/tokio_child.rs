@@ -18,7 +18,7 @@ use ::tokio::time::{sleep, timeout};
 
 use super::{read_both, PollFn, Tokio};
 use crate::spec::Stream;
-use crate::{sys, CommandOf, Error, Result, Stdio, Step, Usage};
+use crate::{sys, CommandOf, Error, Result, Stdio, Step, Terminal, Usage};
 
 /// The pipe to a child's standard input.
 pub type ChildStdin = Sender;
@@ -41,6 +41,9 @@ pub struct Child<E = Error> {
     pub stdout: Option<ChildStdout>,
     /// The pipe from standard error.
     pub stderr: Option<ChildStderr>,
+    /// The terminal, of a [`Command::terminal`](CommandOf::terminal), which does not block. Nothing
+    /// here reads it, and `output` and `status` of such a command are errors.
+    pub terminal: Option<Terminal>,
     // Before the child, which closes the descriptors.
     started: Option<AsyncFd<i32>>,
     ended: Option<AsyncFd<i32>>,
@@ -105,7 +108,7 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
 
     /// Runs the program to its end, which is awaited.
     pub fn status(&mut self) -> impl Future<Output = Result<ExitStatus, E>> {
-        let child = self.start_tokio(false);
+        let child = self.start_without_terminal();
         async move {
             let mut child: Child<E> = child?;
             drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
@@ -117,8 +120,15 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
     /// of other processes which hold its output.
     pub fn output(&mut self) -> impl Future<Output = Result<Output, E>> {
         self.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = self.start_tokio(false);
+        let child = self.start_without_terminal();
         async move { child?.wait_with_output().await }
+    }
+
+    fn start_without_terminal(&mut self) -> Result<Child<E>> {
+        match self.has_terminal() {
+            true => Err(Error::argument("terminal")),
+            false => self.start_tokio(false),
+        }
     }
 
     fn start_tokio(&mut self, with_started_fd: bool) -> Result<Child<E>> {
@@ -156,6 +166,7 @@ impl<E: From<Error>> Child<E> {
             stdin: stdin.transpose()?,
             stdout: child.stdout.take().map(OwnedFd::from).map(receiver).transpose()?,
             stderr: child.stderr.take().map(OwnedFd::from).map(receiver).transpose()?,
+            terminal: child.terminal.take(),
             started: child.handle().started_fd().map(watch).transpose()?,
             ended: Some(watch(ended)?),
             child: Own(ManuallyDrop::new(child)),

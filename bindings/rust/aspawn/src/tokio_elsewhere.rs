@@ -14,13 +14,14 @@ use ::tokio::time::timeout;
 use super::{read_both, Tokio};
 use crate::elsewhere::{send, timed_out, SIGKILL, SIGTERM};
 use crate::spec::{Limits, Stream};
-use crate::{CommandOf, Error, Result, Stdio, Step, Usage};
+use crate::{CommandOf, Error, Result, Stdio, Step, Terminal, Usage};
 
 #[derive(Debug)]
 pub struct Child<E = Error> {
     pub stdin: Option<ChildStdin>,
     pub stdout: Option<ChildStdout>,
     pub stderr: Option<ChildStderr>,
+    pub terminal: Option<Terminal>,
     child: ::tokio::process::Child,
     limits: Limits,
     leads_group: bool,
@@ -44,6 +45,7 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
+            terminal: None,
             child,
             limits: self.limits,
             leads_group: self.leads_group(),

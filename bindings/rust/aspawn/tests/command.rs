@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! What std's Command has not.
 
+use aspawn::spec::{Fd, Limits, Spec, Stream};
 use aspawn::{consts, Action, Command, Memory, Mode, Owner, Resource, Stdio, Step};
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::io::AsRawFd;
+use std::os::unix::io::{AsRawFd, FromRawFd};
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::Arc;
@@ -219,6 +220,86 @@ fn a_time_limit_sends_the_stop_signal() {
     }
     let error = Command::new("true").stop_signal(consts::SIGKILL).spawn().unwrap_err();
     assert_eq!(error.to_string(), "argument \"stop_signal\": invalid argument");
+}
+
+/// Reads until the text ends so.
+fn read_until(mut from: impl Read, end: &str) -> String {
+    let (mut text, mut byte) = (Vec::new(), [0]);
+    while !text.ends_with(end.as_bytes()) {
+        from.read_exact(&mut byte).unwrap();
+        text.push(byte[0]);
+    }
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn a_terminal_has_its_size_and_a_later_one() {
+    let script = "trap 'stty size; exit 0' WINCH; stty size; while :; do sleep 0.01; done";
+    for (rows, columns, size) in [(7, 0, "7 80\r\n"), (0, 65535, "24 65535\r\n")] {
+        let mut child = shell(script).terminal(rows, columns).spawn().unwrap();
+        let mut terminal = child.terminal.take().unwrap();
+        assert_eq!(read_until(&terminal, "\n"), size);
+        terminal.resize(9, 100).unwrap();
+        let mut rest = String::new();
+        terminal.read_to_string(&mut rest).unwrap();
+        assert_eq!((rest.as_str(), child.wait().unwrap().success()), ("9 100\r\n", true));
+    }
+}
+
+#[test]
+fn a_terminal_takes_input_and_is_the_controlling_one() {
+    let script = "read word; echo \"<$word>\" >/dev/tty; exec sleep 1000";
+    let mut child = shell(script).terminal(0, 0).stderr(Stdio::null()).start().unwrap();
+    let mut terminal = child.terminal.take().unwrap();
+    terminal.write_all(b"word\n").unwrap();
+    assert_eq!(read_until(&terminal, ">\r\n"), "word\r\n<word>\r\n"); // the first is the echo
+    drop(terminal); // which hangs up
+    assert_eq!(child.wait().unwrap().signal(), Some(consts::SIGHUP));
+}
+
+#[test]
+fn collects_the_output_of_a_terminal() {
+    let script = "test -t 0 && echo out; read word || echo err >&2";
+    let output = shell(script).terminal(0, 0).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "out\r\nerr\r\n");
+    let output = shell(script).terminal(0, 0).stdout(Stdio::piped()).output().unwrap();
+    assert_eq!(
+        (output.stdout.as_slice(), output.stderr.as_slice()),
+        (&b"out\n"[..], &b"err\r\n"[..])
+    );
+    let output = shell(script).stderr(Stdio::terminal()).output().unwrap();
+    assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b""[..], &b"err\r\n"[..]));
+    // More than a terminal holds.
+    assert!(shell("head -c 300000 /dev/zero").terminal(0, 0).status().unwrap().success());
+}
+
+#[test]
+fn a_time_limit_ends_the_group_of_a_terminal() {
+    let mut command = shell("sleep 1000 & wait");
+    command.terminal(0, 0).kill_group(true).timeout(Duration::from_secs(2));
+    assert_eq!(command.output().unwrap_err().kind(), ErrorKind::TimedOut);
+    let error = shell("exit").terminal(0, 0).process_group(0).spawn().unwrap_err();
+    assert_eq!((error.action(), error.kind()), (Some("setpgid"), ErrorKind::PermissionDenied));
+}
+
+#[test]
+fn a_terminal_of_a_spec() {
+    let mut spec = Spec::new("stty");
+    spec.arg("size").stdin(Stream::Terminal).stdout(Stream::Terminal).terminal_size(3, 4);
+    let (mut child, mut out) = (spec.start().unwrap(), Vec::new());
+    child.communicate(b"", Some(&mut out), None, &Limits::default()).unwrap();
+    assert_eq!(out, b"3 4\r\n");
+
+    let mut spec = Spec::new("sh");
+    spec.arg("-c").arg("read word; stty size").stdin(Stream::Terminal).stdout(Stream::Terminal);
+    let mut child = spec.start().unwrap();
+    let fd = child.take_terminal().unwrap();
+    assert_eq!(child.take_terminal(), None);
+    let mut terminal = unsafe { fs::File::from_raw_fd(fd) };
+    child.resize(unsafe { Fd::borrow_raw(fd) }, 5, 6).unwrap();
+    terminal.write_all(b"word\n").unwrap();
+    assert_eq!(read_until(&terminal, "5 6\r\n"), "word\r\n5 6\r\n");
+    assert_eq!(child.wait(None).unwrap().unwrap().status, 0);
 }
 
 #[test]

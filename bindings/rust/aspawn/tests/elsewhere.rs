@@ -122,6 +122,8 @@ fn what_std_has_not_is_an_error_of_the_start() {
         (Command::new("true").shell_on_enoexec(true), "shell_on_enoexec"),
         (Command::new("true").inherit_signals(false), "inherit_signals"),
         (Command::new("true").stderr(Stdio::to_stdout()), "Stdio::to_stdout"),
+        (Command::new("true").stderr(Stdio::terminal()), "terminal"),
+        (Command::new("true").terminal(24, 80), "terminal"),
     ] {
         let text = format!("{}: on Linux only", name);
         refused(command.start().unwrap_err(), &text);
@@ -194,6 +196,8 @@ mod tokio {
     async fn what_tokio_has_not_is_an_error() {
         let error = Command::new("true").owner(Owner::Tree).output().await.unwrap_err();
         refused(error, "owner: on Linux only");
+        let error = Command::new("true").terminal(0, 0).output().await.unwrap_err();
+        refused(error, "terminal: on Linux only");
         let mut child = Command::new("true").spawn().unwrap();
         refused(child.kill_tree(Some(Duration::ZERO)).unwrap_err(), "kill_tree: on Linux only");
         refused(child.wait_with_usage().await.unwrap_err(), "wait_with_usage: on Linux only");

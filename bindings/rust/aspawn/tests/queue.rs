@@ -301,6 +301,8 @@ fn a_failure_names_the_invalid_member() {
     assert_eq!((error.step(), error.subject()), (Step::Argument, &b"job.priority"[..]));
     let error = queue.submit(&Job::new(Command::new("true").stdout(Stdio::piped()))).unwrap_err();
     assert_eq!((error.step(), error.subject()), (Step::Argument, &b"std_out"[..]));
+    let error = queue.submit(&Job::new(Command::new("true").terminal(0, 0))).unwrap_err();
+    assert_eq!((error.step(), error.subject()), (Step::Argument, &b"std_in"[..]));
     let error = queue.submit(&Job::new(Command::new("true").arg("x".repeat(9000)))).unwrap_err();
     assert_eq!((error.subject(), error.raw_os_error()), (&b"job_bytes"[..], E2BIG));
     let mut command = Command::new("true");

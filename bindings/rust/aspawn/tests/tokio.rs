@@ -6,10 +6,12 @@ use aspawn::tokio::{Command, Queue};
 use aspawn::{Owner, Stdio, Step};
 use futures_core::Stream;
 use std::future::Future;
+use std::io::{Read, Write};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
+use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 #[tokio::test]
@@ -108,6 +110,30 @@ async fn a_time_limit_ends_the_program() {
     assert!(begin.elapsed() < Duration::from_secs(400));
     let output = shell("echo text").timeout(Duration::MAX).output().await.unwrap();
     assert_eq!(output.stdout, b"text\n");
+}
+
+#[tokio::test]
+async fn a_terminal_is_read_without_blocking() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "read word; stty size; echo \"<$word>\""]).terminal(7, 8);
+    let mut child = command.start().unwrap();
+    let terminal = AsyncFd::new(child.terminal.take().unwrap()).unwrap();
+    terminal.get_ref().resize(9, 10).unwrap();
+    terminal.writable().await.unwrap().try_io(|fd| fd.get_ref().write(b"word\n")).unwrap().unwrap();
+    let (mut text, mut part) = (Vec::new(), [0; 100]);
+    loop {
+        match terminal.readable().await.unwrap().try_io(|fd| fd.get_ref().read(&mut part)) {
+            Ok(Ok(0)) => break,
+            Ok(count) => text.extend_from_slice(&part[..count.unwrap()]),
+            Err(_) => (), // not ready
+        }
+    }
+    assert_eq!(String::from_utf8(text).unwrap(), "word\r\n9 10\r\n<word>\r\n");
+    assert!(child.wait().await.unwrap().success());
+    let errors = [command.status().await.unwrap_err(), command.output().await.unwrap_err()];
+    assert!(errors
+        .iter()
+        .all(|error| (error.step(), error.subject()) == (Step::Argument, b"terminal")));
 }
 
 #[tokio::test]
