@@ -30,7 +30,7 @@ NUMBERS = {"PSYS_RESOLVE": "u64", "PSYS_MS": "u64", "PSYS_CLONE_NEW": "u64", "PS
 ENUMERATIONS = {"aspawn_owner": "Owner", "aspawn_memory": "Memory", "PSYS_RLIMIT": "Resource"}
 FLAGS = [("spec::Spec", "flags", "aspawn_command_flags", []),
          ("crate::queue::Job<'_>", "raw.flags", "aspawn_job_flags", []),
-         ("crate::queue::Options", "flags", "aspawn_queue_flags", ["FD"]),
+         ("crate::queue::Options", "raw.flags", "aspawn_queue_flags", ["FD"]),
          ("crate::CommandOf<E>", "spec.flags", "aspawn_command_flags", ["STARTED_FD", "NO_PIDFD", "NONBLOCK"])]
 # What enum Step calls otherwise.
 STEPS = {"CLONE": "Start"}

@@ -177,10 +177,7 @@ pub(crate) mod spec {
 }
 
 pub(crate) fn with_nul(bytes: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(bytes.len() + 1);
-    text.extend_from_slice(bytes);
-    text.push(0);
-    text
+    [bytes, &[0]].concat()
 }
 
 /// 128 signals, as MIPS has them; the kernel's long words.

@@ -5,14 +5,15 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::mem;
 #[cfg(not(elsewhere))]
-use std::os::unix::io::{AsRawFd, FromRawFd, IntoRawFd};
+use std::os::unix::io::{FromRawFd, IntoRawFd};
 use std::process::{ExitStatus, Output};
 use std::thread;
 use std::time::Duration;
 
+use crate::consts::{SIGCONT, SIGKILL, SIGTERM};
 #[cfg(elsewhere)]
 use crate::elsewhere::Handle;
-use crate::os::{AsFd, BorrowedFd, ExitStatusExt, OwnedFd};
+use crate::os::{AsFd, AsRawFd, BorrowedFd, ExitStatusExt, OwnedFd};
 #[cfg(not(elsewhere))]
 use crate::spec::Handle;
 use crate::spec::{self, Exit, Limits, Mode, Usage};
@@ -29,7 +30,7 @@ use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Owner, Result, Step, Te
 #[derive(Debug)]
 pub struct Child<E = Error> {
     // First, so that it is killed before the pipes are closed.
-    process: Process,
+    pub(crate) process: Process,
     /// The pipe to standard input, with [`Stdio::piped`](crate::Stdio::piped).
     pub stdin: Option<ChildStdin>,
     /// The pipe from standard output, with [`Stdio::piped`](crate::Stdio::piped).
@@ -46,14 +47,13 @@ pub struct Child<E = Error> {
 
 /// What Drop needs: a child itself has none, so that its pipes can be moved out.
 #[derive(Debug)]
-struct Process {
-    handle: Handle,
+pub(crate) struct Process {
+    pub(crate) handle: Handle,
     end: Option<Result<Exit>>,
-    limits: Limits,
+    pub(crate) limits: Limits,
     kill_on_drop: bool,
 }
 
-const SIGKILL: i32 = 9;
 const ESRCH: i32 = 3;
 
 /// Standard input, standard output, standard error, the terminal, and the pipes of actions, with
@@ -69,27 +69,26 @@ pub(crate) type Pipes = (
 #[cfg(not(elsewhere))]
 impl Handle {
     fn take_pipes(&mut self) -> Pipes {
-        let numbers: Vec<_> = self.pipes.iter().map(|pipe| pipe.0).collect();
         // SAFETY: from now on the descriptors are owned here.
-        let owned = |fd| unsafe { OwnedFd::from_raw_fd(fd) };
-        let terminal = self.take_terminal().map(owned);
-        let mut pipe = |number| self.take_pipe(number).map(owned);
-        let (stdin, stdout, stderr) = (pipe(0), pipe(1), pipe(2));
-        let pipes =
-            numbers.into_iter().filter_map(|number| Some((number, pipe(number)?))).collect();
-        let (stdin, stdout) = (stdin.map(From::from), stdout.map(From::from));
-        (stdin, stdout, stderr.map(From::from), terminal.map(From::from), pipes)
+        let owned = |fd: &mut i32| unsafe {
+            (*fd >= 0).then(|| OwnedFd::from_raw_fd(mem::replace(fd, -1)))
+        };
+        let child = &mut self.child;
+        let pipes = self.pipes.iter_mut().filter_map(|(number, fd)| Some((*number, owned(fd)?)));
+        (
+            owned(&mut child.in_fd).map(From::from),
+            owned(&mut child.out_fd).map(From::from),
+            owned(&mut child.err_fd).map(From::from),
+            owned(&mut child.pty_fd).map(From::from),
+            pipes.collect(),
+        )
     }
 
     /// Gives back what [`take_pipes`](Self::take_pipes) took, for [`communicate`](Self::communicate), which
     /// closes it.
     fn give_outputs(&mut self, out: Option<ChildStdout>, err: Option<ChildStderr>) {
-        let (out, err) = (out.map(IntoRawFd::into_raw_fd), err.map(IntoRawFd::into_raw_fd));
-        for (number, fd) in [(1, out), (2, err)] {
-            if let Some(fd) = fd {
-                *self.pipe(number).expect("a standard stream") = fd;
-            }
-        }
+        self.child.out_fd = out.map_or(-1, IntoRawFd::into_raw_fd);
+        self.child.err_fd = err.map_or(-1, IntoRawFd::into_raw_fd);
     }
 }
 
@@ -171,21 +170,18 @@ impl<E: From<Error>> Child<E> {
         self.process.handle.mode()
     }
 
-    #[cfg(feature = "tokio")]
     pub(crate) fn pid(&self) -> Option<u32> {
         Some(self.id()).filter(|id| *id != 0 && self.process.end.is_none())
     }
 
-    #[cfg(feature = "tokio")]
-    pub(crate) fn limits(&self) -> Limits {
-        self.process.limits
-    }
-
     /// As the limit of time of [`Handle::communicate`] does it, by the stop signal or SIGKILL.
-    #[cfg(feature = "tokio")]
+    #[cfg(not(elsewhere))]
     pub(crate) fn terminate(&mut self, kills: bool) -> Result<(), E> {
-        let Limits { grace, kill_group, .. } = self.limits();
-        let stop_signal = self.process.handle.stop_signal;
+        let Limits { grace, kill_group, .. } = self.process.limits;
+        let stop_signal = match self.process.handle.stop_signal {
+            0 => SIGTERM,
+            signal => signal,
+        };
         let grace = if kills { Some(Duration::ZERO) } else { grace };
         if self.owner() == Owner::Tree && self.kill_tree(grace).is_ok() {
             return Ok(());
@@ -202,17 +198,11 @@ impl<E: From<Error>> Child<E> {
             false => self.kill_with(signal),
         };
         let sent = send(stop_signal);
-        let _ = send(crate::consts::SIGCONT);
+        let _ = send(SIGCONT);
         sent
     }
 
-    #[cfg(feature = "tokio")]
-    pub(crate) fn handle(&mut self) -> &mut Handle {
-        &mut self.process.handle
-    }
-
     /// True if somebody has still to reap it, now that it is left.
-    #[cfg(feature = "tokio")]
     pub(crate) fn is_orphan(&mut self) -> bool {
         self.process.end_as_asked();
         self.process.end.is_none() && self.owner() == Owner::Caller
@@ -237,11 +227,7 @@ impl<E: From<Error>> Child<E> {
             if timeout.is_none() {
                 let _ = self.wait_id();
             }
-            self.process.end = match self.process.handle.wait(timeout) {
-                Ok(None) => return Ok(None),
-                Ok(Some(exit)) => Some(Ok(exit)),
-                Err(error) => Some(Err(error)),
-            };
+            self.process.end = self.process.handle.wait(timeout).transpose();
         }
         self.process.end.clone().transpose()
     }
@@ -274,10 +260,6 @@ impl<E: From<Error>> Child<E> {
         Ok(self.reap(Some(timeout))?.map(Exit::into_status))
     }
 
-    pub(crate) fn wait_within_limits(&mut self) -> Result<ExitStatus, E> {
-        Ok(self.communicate(None, None)?)
-    }
-
     /// Closes standard input, collects both outputs without a thread, waits and reaps; within the
     /// command's [`timeout`](crate::Command::timeout). After [`wait`](Self::wait) and the like there is
     /// no limit of time: it reads until no process holds the pipes, as std does.
@@ -294,25 +276,19 @@ impl<E: From<Error>> Child<E> {
         Ok(Output { status, stdout, stderr })
     }
 
-    fn communicate(
+    pub(crate) fn communicate(
         &mut self,
         out: Option<&mut Vec<u8>>,
         err: Option<&mut Vec<u8>>,
     ) -> Result<ExitStatus> {
         drop(self.stdin.take());
-        if self.process.end.is_none() {
-            #[cfg(not(elsewhere))]
-            if let Some(terminal) = self.terminal.take() {
-                self.process.handle.child.pty_fd = terminal.into_raw_fd();
-            }
-            self.process.end =
-                Some(self.process.handle.communicate(b"", out, err, &self.process.limits));
+        let Process { handle, end, limits, .. } = &mut self.process;
+        #[cfg(not(elsewhere))]
+        if let (Some(terminal), None) = (self.terminal.take(), &end) {
+            handle.child.pty_fd = terminal.into_raw_fd();
         }
-        match &self.process.end {
-            Some(Ok(exit)) => Ok(exit.into_status()),
-            Some(Err(error)) => Err(error.clone()),
-            None => unreachable!(),
-        }
+        let end = end.get_or_insert_with(|| handle.communicate(b"", out, err, limits));
+        end.clone().map(Exit::into_status)
     }
 
     /// Sends SIGKILL. Ok if the child has ended.
@@ -378,11 +354,7 @@ impl Exit {
 /// `cgroup`, and of all groups below. Linux 5.14. See
 /// [`Action::join_cgroup`](crate::Action::join_cgroup).
 pub fn kill_cgroup(cgroup: impl AsFd) -> Result<()> {
-    #[cfg(not(elsewhere))]
-    let cgroup = cgroup.as_fd().as_raw_fd();
-    #[cfg(elsewhere)]
-    let (_, cgroup) = (cgroup, -1);
-    spec::kill_cgroup(spec::Fd(cgroup))
+    spec::kill_cgroup(spec::Fd(cgroup.as_fd().as_raw_fd()))
 }
 
 impl Process {

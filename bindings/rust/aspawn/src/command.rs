@@ -70,46 +70,38 @@ impl CommandEnv {
     }
 }
 
-impl<E> CommandOf<E> {
-    fn show_fields(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let argv = CommandArgs(self.spec.argv.iter());
-        let mut shown = f.debug_struct("Command");
-        shown.field("program", &self.get_program()).field("args", &argv);
-        let mut show = |name, is_set: bool, value: &dyn fmt::Debug| {
-            is_set.then(|| shown.field(name, value));
-        };
-        show("env", !self.env.is_unchanged(), &self.env);
-        show("cwd", self.current_dir.is_some(), &self.current_dir);
-        show("uid", self.uid.is_some(), &self.uid);
-        show("gid", self.gid.is_some(), &self.gid);
-        show("groups", self.groups.is_some(), &self.groups);
-        for (name, stream) in ["stdin", "stdout", "stderr"].into_iter().zip(&self.streams) {
-            show(name, stream.is_some(), stream);
-        }
-        show("pgroup", self.process_group.is_some(), &self.process_group);
-        shown.finish()
-    }
-}
-
 impl<E> fmt::Debug for CommandOf<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.alternate() {
-            return self.show_fields(f);
+            let argv = CommandArgs(self.spec.argv.iter());
+            let mut shown = f.debug_struct("Command");
+            shown.field("program", &self.get_program()).field("args", &argv);
+            let mut show = |name, is_set: bool, value: &dyn fmt::Debug| {
+                is_set.then(|| shown.field(name, value));
+            };
+            show("env", !self.env.is_unchanged(), &self.env);
+            show("cwd", self.current_dir.is_some(), &self.current_dir);
+            show("uid", self.uid.is_some(), &self.uid);
+            show("gid", self.gid.is_some(), &self.gid);
+            show("groups", self.groups.is_some(), &self.groups);
+            for (name, stream) in ["stdin", "stdout", "stderr"].into_iter().zip(&self.streams) {
+                show(name, stream.is_some(), stream);
+            }
+            show("pgroup", self.process_group.is_some(), &self.process_group);
+            return shown.finish();
         }
         if let Some(directory) = &self.current_dir {
             write!(f, "cd {:?} && ", directory)?;
         }
-        let mut removed = self.env.vars.iter().filter(|(_, value)| value.is_none()).peekable();
-        match (self.env.clear, removed.peek()) {
-            (true, _) => f.write_str("env -i ")?,
-            (false, Some(_)) => f.write_str("env ")?,
-            (false, None) => (),
+        let (set, removed): (Vec<_>, Vec<_>) = self.get_envs().partition(|(_, to)| to.is_some());
+        match self.env.clear {
+            true => f.write_str("env -i ")?,
+            false if removed.is_empty() => (),
+            false => f.write_str("env ")?,
         }
-        removed.try_for_each(|(name, _)| write!(f, "-u {} ", name.to_string_lossy()))?;
-        for (name, value) in &self.env.vars {
-            if let Some(value) = value {
-                write!(f, "{}={:?} ", name.to_string_lossy(), value)?;
-            }
+        removed.iter().try_for_each(|(name, _)| write!(f, "-u {} ", name.to_string_lossy()))?;
+        for (name, value) in set {
+            write!(f, "{}={:?} ", name.to_string_lossy(), value.unwrap_or_default())?;
         }
         let first = OsStr::from_bytes(&self.spec.argv[0][..self.spec.argv[0].len() - 1]);
         if first != self.get_program() {
@@ -146,126 +138,69 @@ impl<E> CommandOf<E> {
         }
     }
 
-    /// Adds an argument.
-    pub fn arg<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
-        self.spec.arg(arg.as_ref().as_bytes());
-        self
-    }
-
-    /// Adds arguments.
-    pub fn args<I, S>(&mut self, args: I) -> &mut Self
-    where
-        I: IntoIterator<Item = S>,
-        S: AsRef<OsStr>,
-    {
-        for arg in args {
-            self.spec.arg(arg.as_ref().as_bytes());
-        }
-        self
-    }
-
-    /// Sets the first argument, which otherwise is the program.
-    pub fn arg0<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
-        self.spec.arg0(arg.as_ref().as_bytes());
-        self
-    }
-
-    /// Sets a variable of the program's environment.
-    pub fn env<K: AsRef<OsStr>, V: AsRef<OsStr>>(&mut self, name: K, value: V) -> &mut Self {
-        self.env.vars.insert(name.as_ref().to_owned(), Some(value.as_ref().to_owned()));
-        self
-    }
-
-    /// Sets variables.
-    pub fn envs<I, K, V>(&mut self, variables: I) -> &mut Self
-    where
-        I: IntoIterator<Item = (K, V)>,
-        K: AsRef<OsStr>,
-        V: AsRef<OsStr>,
-    {
-        for (name, value) in variables {
-            self.env(name, value);
-        }
-        self
-    }
-
-    /// Removes a variable.
-    pub fn env_remove<K: AsRef<OsStr>>(&mut self, name: K) -> &mut Self {
-        if self.env.clear {
-            self.env.vars.remove(name.as_ref());
-        } else {
-            self.env.vars.insert(name.as_ref().to_owned(), None);
-        }
-        self
-    }
-
-    /// Removes all variables.
-    pub fn env_clear(&mut self) -> &mut Self {
-        self.env.clear = true;
-        self.env.vars.clear();
-        self
-    }
-
-    /// The directory in which the program begins.
-    pub fn current_dir<P: AsRef<Path>>(&mut self, directory: P) -> &mut Self {
-        self.current_dir = Some(directory.as_ref().as_os_str().to_owned());
-        self
-    }
-
-    /// Standard input; the caller's own if not set, and /dev/null for [`output`](Self::output).
-    pub fn stdin<T: Into<Stdio>>(&mut self, stream: T) -> &mut Self {
-        self.streams[0] = Some(stream.into());
-        self
-    }
-
-    /// Standard output; the caller's own if not set, and a pipe for [`output`](Self::output).
-    pub fn stdout<T: Into<Stdio>>(&mut self, stream: T) -> &mut Self {
-        self.streams[1] = Some(stream.into());
-        self
-    }
-
-    /// Standard error; the caller's own if not set, and a pipe for [`output`](Self::output).
-    pub fn stderr<T: Into<Stdio>>(&mut self, stream: T) -> &mut Self {
-        self.streams[2] = Some(stream.into());
-        self
-    }
-
-    /// Starts the program on a new pseudoterminal, pty(7). The standard streams are this one,
-    /// except those that are set after this call. Its size is in characters; 0 stands for 24
-    /// rows, and for 80 columns.
-    ///
-    /// The program leads a session, whose controlling terminal it is. [`Child::terminal`] is
-    /// this process's end. `/dev/pts/N` belongs to this process's user.
-    pub fn terminal(&mut self, rows: u16, columns: u16) -> &mut Self {
-        self.spec.terminal_size(rows, columns);
-        self.streams = [(); 3].map(|_| Some(Stdio::terminal()));
-        self
-    }
-
-    pub(crate) fn has_terminal(&self) -> bool {
-        self.streams.iter().flatten().any(Stdio::is_terminal)
-    }
-
     setters! {
+        /// Adds an argument.
+        arg<S: AsRef<OsStr>>(arg: S) |command| command.spec.arg(arg.as_ref().as_bytes());
+        /// Adds arguments.
+        args<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(args: I) |command| for arg in args {
+            command.arg(arg);
+        };
+        /// Sets the first argument, which otherwise is the program.
+        arg0<S: AsRef<OsStr>>(arg: S) |command| command.spec.arg0(arg.as_ref().as_bytes());
+        /// Sets a variable of the program's environment.
+        env<K: AsRef<OsStr>, V: AsRef<OsStr>>(name: K, value: V) |command| {
+            command.env.vars.insert(name.as_ref().to_owned(), Some(value.as_ref().to_owned()))
+        };
+        /// Sets variables.
+        envs<I: IntoIterator<Item = (K, V)>, K: AsRef<OsStr>, V: AsRef<OsStr>>(variables: I)
+            |command| for (name, value) in variables {
+                command.env(name, value);
+            };
+        /// Removes a variable.
+        env_remove<K: AsRef<OsStr>>(name: K) |command| match command.env.clear {
+            true => command.env.vars.remove(name.as_ref()),
+            false => command.env.vars.insert(name.as_ref().to_owned(), None),
+        };
+        /// Removes all variables.
+        env_clear() |command| command.env = CommandEnv { clear: true, vars: BTreeMap::new() };
+        /// The directory in which the program begins.
+        current_dir<P: AsRef<Path>>(directory: P)
+            |command| command.current_dir = Some(directory.as_ref().as_os_str().to_owned());
+        /// Standard input; the caller's own if not set, and /dev/null for [`output`](Self::output).
+        stdin<T: Into<Stdio>>(stream: T) |command| command.streams[0] = Some(stream.into());
+        /// Standard output; the caller's own if not set, and a pipe for [`output`](Self::output).
+        stdout<T: Into<Stdio>>(stream: T) |command| command.streams[1] = Some(stream.into());
+        /// Standard error; the caller's own if not set, and a pipe for [`output`](Self::output).
+        stderr<T: Into<Stdio>>(stream: T) |command| command.streams[2] = Some(stream.into());
+        /// Starts the program on a new pseudoterminal, pty(7). The standard streams are this one,
+        /// except those that are set after this call. Its size is in characters; 0 stands for 24
+        /// rows, and for 80 columns.
+        ///
+        /// The program leads a session, whose controlling terminal it is. [`Child::terminal`] is
+        /// this process's end. `/dev/pts/N` belongs to this process's user.
+        terminal(rows: u16, columns: u16) |command| {
+            command.spec.terminal_size(rows, columns);
+            command.streams = [(); 3].map(|_| Some(Stdio::terminal()));
+        };
         /// The program's user: all three user IDs. As with std, a caller who is root, and sets no
         /// groups, leaves its supplementary groups. The child begins by a small program of the
         /// library's, so that nothing of another user's shares the memory, or in a copy of the
         /// memory: [`Child::mode`].
         /// `u32::MAX` is no ID, and the start fails with `EINVAL`.
-        uid(id: u32) [uid] = Some(id);
-
+        uid(id: u32) |command| command.uid = Some(id);
         /// The program's group: all three group IDs. The child begins as with [`uid`](Self::uid), and
         /// `u32::MAX` is no ID either.
-        gid(id: u32) [gid] = Some(id);
-
+        gid(id: u32) |command| command.gid = Some(id);
         /// The supplementary groups.
-        groups(groups: &[u32]) [groups] = Some(groups.to_vec());
-
+        groups(groups: &[u32]) |command| command.groups = Some(groups.to_vec());
         /// The process group; 0 makes a new one, which [`Child::kill_group`] ends.
-        process_group(group: i32) [process_group] = Some(group);
-
+        process_group(group: i32) |command| command.process_group = Some(group);
         /// A session of its own, without a controlling terminal; it is a process group too.
-        setsid(setsid: bool) [setsid] = setsid;
+        setsid(setsid: bool) |command| command.setsid = setsid;
+    }
+
+    pub(crate) fn has_terminal(&self) -> bool {
+        self.streams.iter().flatten().any(Stdio::is_terminal)
     }
 
     /// Adds an action, which the child performs after what the other methods ask for, and in the
@@ -283,22 +218,16 @@ impl<E> CommandOf<E> {
         self
     }
 
-    /// Adds actions.
-    pub fn actions(&mut self, actions: impl IntoIterator<Item = Action>) -> &mut Self {
-        for action in actions {
-            self.action(action);
-        }
-        self
-    }
-
-    /// Sets a limit: [`Action::rlimit`].
-    pub fn rlimit(&mut self, resource: Resource, soft: u64, hard: u64) -> &mut Self {
-        self.action(Action::rlimit(resource, soft, hard))
-    }
-
-    /// Closes all descriptors from `first` up: [`Action::closefrom`].
-    pub fn closefrom(&mut self, first: i32) -> &mut Self {
-        self.action(Action::closefrom(first))
+    setters! {
+        /// Adds actions.
+        actions(actions: impl IntoIterator<Item = Action>) |command| for action in actions {
+            command.action(action);
+        };
+        /// Sets a limit: [`Action::rlimit`].
+        rlimit(resource: Resource, soft: u64, hard: u64)
+            |command| command.action(Action::rlimit(resource, soft, hard));
+        /// Closes all descriptors from `first` up: [`Action::closefrom`].
+        closefrom(first: i32) |command| command.action(Action::closefrom(first));
     }
 
     /// Calls a function in the child, as an action; prefer [`Action`]s, which are only data.
@@ -332,41 +261,34 @@ impl<E> CommandOf<E> {
         self.memory(self.spec.memory)
     }
 
-    /// In what memory the child begins: [`Memory::Copied`] for security monitors that report
-    /// programs without a file, as otherwise with `uid` and the like the library's own small
-    /// program is one.
-    pub fn memory(&mut self, memory: Memory) -> &mut Self {
-        let is_unsafe = crate::SUPPORTED && self.has_call && memory == Memory::Shared;
-        self.spec.memory = if is_unsafe { Memory::Suspended } else { memory };
-        self
-    }
-
     setters! {
+        /// In what memory the child begins: [`Memory::Copied`] for security monitors that report
+        /// programs without a file, as otherwise with `uid` and the like the library's own small
+        /// program is one.
+        memory(memory: Memory) |command| {
+            let is_unsafe = crate::SUPPORTED && command.has_call && memory == Memory::Shared;
+            command.spec.memory = if is_unsafe { Memory::Suspended } else { memory };
+        };
         /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not
         /// even `waitpid(-1)` of a library that takes every child for its own.
-        owner(owner: Owner) [spec.owner] = owner;
-
+        owner(owner: Owner) |command| command.spec.owner = owner;
         /// The first signal of a [`timeout`](Self::timeout), of [`Child::kill_tree`] and of what ends a job of
         /// a queue, such as [`consts::SIGINT`](crate::consts::SIGINT); 0: SIGTERM. The program begins with the
         /// default action for it, and SIGCONT follows it.
-        stop_signal(signal: i32) [spec.stop_signal] = signal;
-
+        stop_signal(signal: i32) |command| command.spec.stop_signal = signal;
         /// The time that [`output`](Self::output), [`status`](Self::status) and
         /// [`Child::wait_with_output`] give the program: then it gets its stop signal, and after
         /// the [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
-        timeout(timeout: Duration) [limits.timeout] = Some(timeout);
-
+        timeout(timeout: Duration) |command| command.limits.timeout = Some(timeout);
         /// The time from the stop signal to SIGKILL, one second if not set. With a [`timeout`](Self::timeout) or a
         /// grace, `output` takes so long after the program's end what other processes write to the
         /// same pipes, and then no more; otherwise, as std, until none of them has the pipes.
-        grace(grace: Duration) [limits.grace] = Some(grace);
-
+        grace(grace: Duration) |command| command.limits.grace = Some(grace);
         /// The signals of a [`timeout`](Self::timeout) and of [`kill_on_drop`](Self::kill_on_drop) go
         /// to the process group, which the program then leads.
-        kill_group(group: bool) [limits.kill_group] = group;
-
+        kill_group(group: bool) |command| command.limits.kill_group = group;
         /// A [`Child`] that is dropped before its end is killed.
-        kill_on_drop(kill: bool) [kill_on_drop] = kill;
+        kill_on_drop(kill: bool) |command| command.kill_on_drop = kill;
     }
 }
 
@@ -402,13 +324,9 @@ impl<E> CommandOf<E> {
         Ok(Child::new(handle, self.limits, self.kill_on_drop))
     }
 
-    fn streams(&self, mut streams: [Stream; 3]) -> Result<[Stream; 3]> {
-        for (stream, stdio) in streams.iter_mut().zip(&self.streams) {
-            if let Some(stdio) = stdio {
-                *stream = stdio.stream()?;
-            }
-        }
-        Ok(streams)
+    fn streams(&self, default: [Stream; 3]) -> Result<[Stream; 3]> {
+        let stream = |at: usize| self.streams[at].as_ref().map_or(Ok(default[at]), Stdio::stream);
+        Ok([stream(0)?, stream(1)?, stream(2)?])
     }
 
     /// Calls a function with the command, as a queue has it, and with its limits.
@@ -470,10 +388,8 @@ impl<E> CommandOf<E> {
         for (name, value) in inherited.filter(|(name, _)| !self.env.vars.contains_key(name)) {
             environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
         }
-        for (name, value) in &self.env.vars {
-            if let Some(value) = value {
-                environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
-            }
+        for (name, value) in self.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+            environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
         }
         environment
     }
@@ -532,10 +448,9 @@ impl<E: From<Error>> CommandOf<E> {
     /// Runs the program to its end.
     pub fn status(&mut self) -> Result<ExitStatus, E> {
         let mut child = self.start_as::<E>([Stream::Inherit; 3])?;
-        if self.limits.timeout.is_some() || child.terminal.is_some() {
-            child.wait_within_limits()
-        } else {
-            child.wait()
+        match self.limits.timeout.is_some() || child.terminal.is_some() {
+            true => Ok(child.communicate(None, None)?),
+            false => child.wait(),
         }
     }
 }

@@ -4,9 +4,9 @@
 use std::fs::File;
 use std::io;
 #[cfg(not(elsewhere))]
-use std::os::unix::io::{AsRawFd, FromRawFd};
+use std::os::unix::io::FromRawFd;
 
-use crate::os::{AsFd, BorrowedFd, OwnedFd};
+use crate::os::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use crate::spec::{Action, Fd};
 
 /// A descriptor that an [`Action`](crate::Action) uses.
@@ -49,9 +49,6 @@ impl Descriptor {
     pub(crate) fn fd(&self) -> Fd {
         match &self.0 {
             Kind::Number(number) => Fd(*number),
-            #[cfg(elsewhere)]
-            Kind::Own(_) => Fd(-1),
-            #[cfg(not(elsewhere))]
             Kind::Own(fd) => Fd(fd.as_ref().map_or(-1, AsRawFd::as_raw_fd)),
         }
     }

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use crate::action::COMMAND_FLAGS;
 use crate::child::Pipes;
+use crate::consts::{SIGKILL, SIGTERM};
 use crate::os::{ExitStatusExt, OsStrExt};
 use crate::spec::{Exit, Limits, Mode, Stream, Usage};
-use crate::{sys, Child, ChildStderr, ChildStdout, CommandOf, Error, Memory, Owner, Result, Step};
-
-pub(crate) const SIGKILL: i32 = 9;
-pub(crate) const SIGTERM: i32 = 15;
+use crate::{
+    sys, Child, ChildStderr, ChildStdout, CommandOf, Error, Memory, Owner, Result, Stdio, Step,
+};
 
 #[cfg(unix)]
 extern "C" {
@@ -34,7 +34,7 @@ impl<E> CommandOf<E> {
 
     pub(crate) fn start_as<F: From<Error>>(&mut self, defaults: [Stream; 3]) -> Result<Child<F>> {
         let child = self.to_std(defaults)?.spawn().map_err(|error| self.not_started(&error))?;
-        let handle = Handle { child, leads_group: self.leads_group(), stop_signal: SIGTERM };
+        let handle = Handle { child, leads_group: self.leads_group() };
         Ok(Child::new(handle, self.limits, self.kill_on_drop))
     }
 
@@ -72,19 +72,9 @@ impl<E> CommandOf<E> {
         }
         #[cfg(unix)]
         self.set_of_unix(&mut command);
-        for (number, (stdio, default)) in self.streams.iter().zip(defaults).enumerate() {
-            let stream = match (stdio, default) {
-                (Some(stdio), _) => stdio.to_std()?,
-                (None, Stream::Null) => process::Stdio::null(),
-                (None, Stream::Pipe) => process::Stdio::piped(),
-                (None, _) => process::Stdio::inherit(),
-            };
-            match number {
-                0 => command.stdin(stream),
-                1 => command.stdout(stream),
-                _ => command.stderr(stream),
-            };
-        }
+        let default = defaults.map(Stdio::of);
+        let stream = |at: usize| self.streams[at].as_ref().unwrap_or(&default[at]).to_std();
+        command.stdin(stream(0)?).stdout(stream(1)?).stderr(stream(2)?);
         Ok(command)
     }
 
@@ -189,7 +179,6 @@ pub(crate) fn timed_out() -> Error {
 pub(crate) struct Handle {
     child: process::Child,
     leads_group: bool,
-    pub(crate) stop_signal: i32,
 }
 
 impl Handle {

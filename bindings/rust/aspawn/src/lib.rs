@@ -4,7 +4,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
 #![allow(unknown_lints, unexpected_cfgs)] // cfg(elsewhere) is the build script's
-#![cfg_attr(elsewhere, allow(dead_code, unused_imports))]
+#![cfg_attr(any(elsewhere, not(feature = "tokio")), allow(dead_code, unused_imports))]
 
 extern crate alloc;
 
@@ -20,12 +20,14 @@ const PROBLEM: &str = match option_env!("ASPAWN_PROBLEM") {
     None => "",
 };
 
-/// Methods that set a field: `name(arguments) [field] = value;`.
+/// Methods that return what they change: `name(arguments) |own| own.field = value;`.
 macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) [$($field:tt)+] = $value:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident $(<$($parameter:ident: $bound:path),+>)?
+       ($($argument:ident: $type:ty),*) |$own:ident| $change:expr;)*) => {
         $($(#[$doc])*
-        pub fn $name(&mut self, $($argument: $type),*) -> &mut Self {
-            self.$($field)+ = $value;
+        pub fn $name $(<$($parameter: $bound),+>)? (&mut self, $($argument: $type),*) -> &mut Self {
+            let $own = &mut *self;
+            $change;
             self
         })*
     };
@@ -58,7 +60,7 @@ pub mod tokio;
 #[cfg(all(feature = "std", unix))]
 mod os {
     pub use std::os::unix::ffi::OsStrExt;
-    pub use std::os::unix::io::{AsFd, BorrowedFd, OwnedFd};
+    pub use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
     pub use std::os::unix::process::ExitStatusExt;
 }
 

@@ -2,19 +2,6 @@
 //! What [`std::process`] has, by the same names and with the same results, so that most programs
 //! change nothing but their `use` lines.
 //!
-//! ```
-//! use aspawn::process::{Command, Stdio}; // was std::process
-//!
-//! fn kernel() -> std::io::Result<Vec<u8>> {
-//!     let child = Command::new("uname").stdout(Stdio::piped()).spawn()?;
-//!     Ok(child.wait_with_output()?.stdout)
-//! }
-//! assert_eq!(kernel()?, b"Linux\n");
-//! let error = Command::new("true").current_dir("/no/such").spawn().unwrap_err();
-//! assert_eq!(error.raw_os_error(), Some(2));
-//! # Ok::<(), std::io::Error>(())
-//! ```
-//!
 //! What is missing or differs:
 //!
 //! * The methods of `CommandExt` are [`Command`]'s own, and there is no trait of that name here.

@@ -1,29 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! A queue of commands: submitted without a system call, started so many at a time, their results
-//! taken when they are there.
-//!
-//! ```
-//! # #[cfg(feature = "std")] fn main() -> aspawn::Result<()> {
-//! use aspawn::queue::{Job, Options, Queue};
-//! use aspawn::Command;
-//! use std::time::Duration;
-//!
-//! let queue = Queue::with(Options::new().running(4))?;
-//! for number in 0..20 {
-//!     let mut command = Command::new("sh");
-//!     command.arg("-c").arg(format!("echo {}", number)).timeout(Duration::from_secs(10));
-//!     queue.submit(Job::new(&command).cookie(number).stdout(100))?;
-//! }
-//! let mut sum = 0;
-//! for outcome in queue.results() {
-//!     let outcome = outcome?;
-//!     assert_eq!(outcome.stdout, format!("{}\n", outcome.cookie).as_bytes());
-//!     sum += outcome.cookie;
-//! }
-//! assert_eq!(sum, 190);
-//! # Ok(()) }
-//! # #[cfg(not(feature = "std"))] fn main() {}
-//! ```
+//! taken when they are there. The crate's page has [an example](crate#a-queue).
 //!
 //! The programs are started by a server: a process that shares this one's memory, and has a small
 //! descriptor table of its own. So they raise no SIGCHLD here, no other wait sees them, they
@@ -48,11 +25,7 @@ use crate::{sys, Error, Result, Step};
 /// How a queue is made.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    jobs: u32,
-    running: u32,
-    job_bytes: u32,
-    delay: Duration,
-    pub(crate) flags: u64,
+    pub(crate) raw: sys::aspawn_queue_options,
 }
 
 impl Options {
@@ -64,17 +37,16 @@ impl Options {
 
     setters! {
         /// Jobs from their submission until their result is taken, at most 32768.
-        jobs(jobs: u32) [jobs] = jobs;
-
+        jobs(jobs: u32) |options| options.raw.jobs = jobs;
         /// Jobs that run at the same time, at most 32768.
-        running(running: u32) [running] = running;
-
+        running(running: u32) |options| options.raw.running = running;
         /// Memory of each job: copies of its command, environment and input, and the output that is
         /// kept. Address space only until it is used. At most 16 MiB.
-        job_bytes(bytes: u32) [job_bytes] = bytes;
-
+        job_bytes(bytes: u32) |options| options.raw.job_bytes = bytes;
         /// The least time between two starts.
-        delay(delay: Duration) [delay] = delay;
+        delay(delay: Duration) |options| {
+            options.raw.delay_ms = u32::try_from(milliseconds(Some(delay))).unwrap_or(u32::MAX)
+        };
     }
 }
 
@@ -163,45 +135,26 @@ impl<'a> Job<'a> {
 
     setters! {
         /// A number of the caller's, below 2^60, which the [`Outcome`] has too.
-        cookie(cookie: u64) [raw.cookie] = cookie;
-
+        cookie(cookie: u64) |job| job.raw.cookie = cookie;
         /// Keeps so many bytes of standard output, which otherwise is /dev/null. More is dropped.
-        stdout(size: usize) [raw.out_size] = size.saturating_add(1);
-
+        stdout(size: usize) |job| job.raw.out_size = size.saturating_add(1);
         /// Keeps so many bytes of standard error.
-        stderr(size: usize) [raw.err_size] = size.saturating_add(1);
-
+        stderr(size: usize) |job| job.raw.err_size = size.saturating_add(1);
         /// Standard error goes where standard output goes. A prepared command says it itself.
-        stderr_to_stdout() [has_one_output] = true;
-
+        stderr_to_stdout() |job| job.has_one_output = true;
         /// Standard input, otherwise /dev/null.
-        input(input: &'a [u8]) [input] = input;
-
+        input(input: &'a [u8]) |job| job.input = input;
         /// The time from the start until the program and its group get the stop signal.
-        timeout(timeout: Duration) [limits.timeout] = Some(timeout);
-
+        timeout(timeout: Duration) |job| job.limits.timeout = Some(timeout);
         /// The time from the stop signal to SIGKILL, one second if not set; also the time after the
         /// program's end for another process that holds its output.
-        grace(grace: Duration) [limits.grace] = Some(grace);
-
+        grace(grace: Duration) |job| job.limits.grace = Some(grace);
         /// Of the jobs that wait, those of the highest priority start first: from 0,
         /// if not set, to 7.
-        priority(priority: u8) [raw.priority] = priority.into();
-    }
-
-    /// Of the jobs with the same key at most `limit` run at the same time. Others pass those that
-    /// have to wait. Key 0 is none, and limit 0 no limit.
-    pub fn key(&mut self, key: u32, limit: u32) -> &mut Self {
-        self.raw.key = key;
-        self.raw.key_limit = limit;
-        self
-    }
-
-    /// The command as a job has it.
-    fn command(&self, raw: &sys::aspawn_command) -> sys::aspawn_command {
-        let command = of_queue(raw);
-        let std_err = if self.has_one_output { sys::ASPAWN_STREAM_STDOUT } else { command.std_err };
-        sys::aspawn_command { std_err, ..command }
+        priority(priority: u8) |job| job.raw.priority = priority.into();
+        /// Of the jobs with the same key at most `limit` run at the same time. Others pass those
+        /// that have to wait. Key 0 is none, and limit 0 no limit.
+        key(key: u32, limit: u32) |job| (job.raw.key, job.raw.key_limit) = (key, limit);
     }
 
     /// `defaults` are the command's own limits.
@@ -407,20 +360,6 @@ impl fmt::Debug for Queue {
     }
 }
 
-/// A stream that is not set is what the job keeps of it.
-fn of_queue(raw: &sys::aspawn_command) -> sys::aspawn_command {
-    let stream = |number| match number {
-        sys::ASPAWN_STREAM_INHERIT => sys::ASPAWN_STREAM_DEFAULT,
-        number => number,
-    };
-    sys::aspawn_command {
-        std_in: stream(raw.std_in),
-        std_out: stream(raw.std_out),
-        std_err: stream(raw.std_err),
-        ..*raw
-    }
-}
-
 /// The number, or the error with what is invalid.
 fn submitted(setup: usize, call: impl FnOnce(*mut sys::aspawn_failure) -> i64) -> Result<i64> {
     let mut failure = sys::aspawn_failure::default();
@@ -447,14 +386,7 @@ impl Queue {
         if !crate::SUPPORTED {
             return Err(Error::unsupported("Queue"));
         }
-        let options = sys::aspawn_queue_options {
-            flags: flags | options.flags,
-            jobs: options.jobs,
-            running: options.running,
-            job_bytes: options.job_bytes,
-            delay_ms: u32::try_from(milliseconds(Some(options.delay))).unwrap_or(u32::MAX),
-            ..Default::default()
-        };
+        let options = sys::aspawn_queue_options { flags: flags | options.raw.flags, ..options.raw };
         let mut queue = ptr::null_mut();
         // SAFETY: both are valid.
         match unsafe { sys::aspawn_queue_create(&mut queue, &options) } {
@@ -475,14 +407,17 @@ impl Queue {
         if job.raw.cookie >> (u64::BITS - SETUP_BITS) != 0 {
             return Err(Error::argument("job.cookie"));
         }
+        let submit = |raw: &sys::aspawn_command, limits: &Limits, setup| {
+            let mut command = sys::aspawn_command { ..*raw };
+            if job.has_one_output {
+                command.std_err = sys::ASPAWN_STREAM_STDOUT;
+            }
+            self.submit_raw(&job.raw(&command, setup, limits), setup)
+        };
         match &job.source {
             #[cfg(feature = "std")]
-            Source::Command(command) => command.as_job(|raw, limits, setup| {
-                self.submit_raw(&job.raw(&job.command(raw), setup, limits), setup)
-            }),
-            Source::Spec(spec) => spec.with_raw(&[], None, spec.streams, |raw, _| {
-                self.submit_raw(&job.raw(&job.command(raw), 0, &Limits::default()), 0)
-            }),
+            Source::Command(command) => command.as_job(submit),
+            Source::Spec(spec) => spec.as_job(submit),
             Source::Prepared(..) if job.has_one_output => Err(Error::argument("std_err")),
             Source::Prepared(prepared, words) => {
                 let mut raw = job.raw(ptr::null(), prepared.setup, &Limits::default());
@@ -512,13 +447,12 @@ impl Queue {
 
     /// [`prepare`](Self::prepare) of a [`Spec`].
     pub fn prepare_spec(&self, spec: &Spec) -> Result<Prepared> {
-        spec.with_raw(&[], None, spec.streams, |raw, _| self.prepare_raw(raw, 0))
+        spec.as_job(|raw, _, setup| self.prepare_raw(raw, setup))
     }
 
     fn prepare_raw(&self, command: &sys::aspawn_command, setup: usize) -> Result<Prepared> {
-        let command = of_queue(command);
         // SAFETY: as of a job.
-        submitted(setup, |failure| unsafe { sys::aspawn_queue_prepare(self.0, &command, failure) })
+        submitted(setup, |failure| unsafe { sys::aspawn_queue_prepare(self.0, command, failure) })
             .map(|number| Prepared { number, setup })
     }
 
@@ -616,18 +550,4 @@ impl Iterator for Results<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The OOM killer cannot be asked for it.
-    #[test]
-    fn a_job_that_is_out_of_memory_is_not_lost() {
-        let outcome = sys::ASPAWN_OUTCOME_OUT_OF_MEMORY;
-        let result = sys::aspawn_result { outcome, status: 9, ..Default::default() };
-        let outcome = Outcome::new(&result);
-        assert!(!outcome.success());
-        assert_eq!(alloc::format!("{}", outcome), "out of memory, killed by SIGKILL");
-        #[cfg(feature = "std")]
-        assert_eq!(outcome.into_output().unwrap_err().raw_os_error(), sys::PSYS_ENOMEM);
-    }
-}
+mod tests;

@@ -48,12 +48,13 @@ pub enum Stream {
 impl Stream {
     fn number(self) -> i32 {
         match self {
-            Stream::Inherit => sys::ASPAWN_STREAM_INHERIT,
+            // which is inherited, except by a job
+            Stream::Inherit => sys::ASPAWN_STREAM_DEFAULT,
             Stream::Null => sys::ASPAWN_STREAM_NULL,
             Stream::Pipe => sys::ASPAWN_STREAM_PIPE,
             Stream::ToStdout => sys::ASPAWN_STREAM_STDOUT,
             Stream::Terminal => sys::ASPAWN_STREAM_PTY,
-            // 0 is ASPAWN_STREAM_DEFAULT, and other low numbers are invalid: so is this.
+            // 0 is ASPAWN_STREAM_DEFAULT, and other low numbers are invalid, as this is.
             Stream::Fd(fd) if fd.0 <= 2 => i32::MIN,
             Stream::Fd(fd) => fd.0,
         }
@@ -187,7 +188,6 @@ impl Spec {
         self
     }
 
-    #[cfg(feature = "std")]
     pub(crate) fn program(&self) -> &[u8] {
         let program = self.file.as_ref().unwrap_or(&self.argv[0]);
         &program[..program.len() - 1]
@@ -215,34 +215,24 @@ impl Spec {
         self
     }
 
-    /// Adds an action.
-    pub fn action(&mut self, action: Action) -> &mut Self {
-        self.actions.push(action);
-        self
-    }
-
     setters! {
+        /// Adds an action.
+        action(action: Action) |spec| spec.actions.push(action);
         /// Standard input.
-        stdin(stream: Stream) [streams[0]] = stream;
-
+        stdin(stream: Stream) |spec| spec.streams[0] = stream;
         /// Standard output.
-        stdout(stream: Stream) [streams[1]] = stream;
-
+        stdout(stream: Stream) |spec| spec.streams[1] = stream;
         /// Standard error.
-        stderr(stream: Stream) [streams[2]] = stream;
-
+        stderr(stream: Stream) |spec| spec.streams[2] = stream;
         /// The size of a terminal, in characters; 0 stands for 24 rows, and for 80 columns.
-        terminal_size(rows: u16, columns: u16) [terminal_size] = (rows, columns);
-
+        terminal_size(rows: u16, columns: u16) |spec| spec.terminal_size = (rows, columns);
         /// Whose child it is.
-        owner(owner: Owner) [owner] = owner;
-
+        owner(owner: Owner) |spec| spec.owner = owner;
         /// In what memory the child begins.
-        memory(memory: Memory) [memory] = memory;
-
+        memory(memory: Memory) |spec| spec.memory = memory;
         /// The first signal of a time limit, of a tree's end and of what ends a job; 0: SIGTERM.
         /// The program begins with the default action for it, and SIGCONT follows it.
-        stop_signal(signal: i32) [stop_signal] = signal;
+        stop_signal(signal: i32) |spec| spec.stop_signal = signal;
     }
 
     /// Starts the program, and returns when the child exists. What the child does and fails in
@@ -266,23 +256,23 @@ impl Spec {
             // SAFETY: the call copies the command and all that it points to; the pool is static.
             let result = unsafe { sys::aspawn_start(&mut child, &command) };
             let pipes = pipes.iter().map(|(number, end)| (*number, end.get())).collect();
-            let mut handle = Handle {
-                child,
-                setup: setup.len(),
-                pipes,
-                #[cfg(feature = "tokio")]
-                stop_signal: if self.stop_signal == 0 {
-                    crate::consts::SIGTERM
-                } else {
-                    self.stop_signal
-                },
-            };
+            let (setup, stop_signal) = (setup.len(), self.stop_signal);
+            let mut handle = Handle { child, setup, pipes, stop_signal };
             match result {
                 0 => Ok(handle),
                 // It may name an invalid member or action.
                 error => Err(handle.why_not_started(Step::Start, error)),
             }
         })
+    }
+
+    /// Calls a function with the command, as a queue has it, its limits, and the number of actions
+    /// that are not the caller's.
+    pub(crate) fn as_job<T>(
+        &self,
+        call: impl FnOnce(&sys::aspawn_command, &Limits, usize) -> Result<T>,
+    ) -> Result<T> {
+        self.with_raw(&[], None, self.streams, |raw, _| call(raw, &Limits::default(), 0))
     }
 
     /// Calls a function with the command, which lives until its end.
@@ -410,7 +400,6 @@ pub struct Handle {
     setup: usize,
     /// Of actions: the program's number, the caller's end.
     pub(crate) pipes: Vec<(i32, i32)>,
-    #[cfg(feature = "tokio")]
     pub(crate) stop_signal: i32,
 }
 
@@ -468,7 +457,6 @@ impl Handle {
     }
 
     /// The process ID, or 0 if it is not known yet, or no more. Does not wait.
-    #[cfg(feature = "std")]
     pub(crate) fn known_pid(&self) -> i32 {
         self.describe(sys::ASPAWN_FACT_PID).max(0)
     }
@@ -522,7 +510,13 @@ impl Handle {
     /// The caller's end of the pipe that the program has as descriptor `number`: a standard stream,
     /// or that of an [`Action::output_pipe`]. From now on it is the caller's to close.
     pub fn take_pipe(&mut self, number: i32) -> Option<i32> {
-        open(mem::replace(self.pipe(number)?, -1))
+        let fd = match number {
+            0 => &mut self.child.in_fd,
+            1 => &mut self.child.out_fd,
+            2 => &mut self.child.err_fd,
+            _ => &mut self.pipes.iter_mut().find(|pipe| pipe.0 == number)?.1,
+        };
+        open(mem::replace(fd, -1))
     }
 
     /// The caller's end of the terminal, which from now on is the caller's to close. Reading it
@@ -539,15 +533,6 @@ impl Handle {
         let result = unsafe { sys::aspawn_resize(&mut self.child, rows.into(), columns.into()) };
         self.child.pty_fd = own;
         done(result)
-    }
-
-    pub(crate) fn pipe(&mut self, number: i32) -> Option<&mut i32> {
-        match number {
-            0 => Some(&mut self.child.in_fd),
-            1 => Some(&mut self.child.out_fd),
-            2 => Some(&mut self.child.err_fd),
-            _ => self.pipes.iter_mut().find(|pipe| pipe.0 == number).map(|pipe| &mut pipe.1),
-        }
     }
 
     /// Waits until the program has been executed. Ok(false) if the time is over.

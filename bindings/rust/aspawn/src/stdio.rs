@@ -4,18 +4,12 @@
 use std::any::Any;
 use std::fmt;
 use std::io;
-#[cfg(not(elsewhere))]
-use std::os::unix::io::AsRawFd;
 #[cfg(unix)]
 use std::os::unix::io::{FromRawFd, RawFd};
 
-use crate::os::{AsFd, OwnedFd};
-#[cfg(not(elsewhere))]
-use crate::{
-    spec::{Fd, Stream},
-    sys,
-};
-use crate::{Error, Result, Step};
+use crate::os::{AsFd, AsRawFd, OwnedFd};
+use crate::spec::{Fd, Stream};
+use crate::{sys, Error, Result, Step};
 
 /// A standard stream of a command, as [`std::process::Stdio`].
 ///
@@ -25,50 +19,54 @@ pub struct Stdio(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    Inherit,
-    Null,
-    MakePipe,
-    ToStdout,
-    Terminal,
+    Plain(Stream),
     Fd { number: i32, copy: io::Result<Option<OwnedFd>>, _original: Box<dyn Any + Send + Sync> },
 }
 
 /// As std shows it in a command.
 impl fmt::Debug for Stdio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        match &self.0 {
+            Kind::Plain(Stream::Pipe) => f.write_str("MakePipe"),
+            Kind::Plain(stream) => stream.fmt(f),
+            fd => fd.fmt(f),
+        }
     }
 }
 
 impl Stdio {
+    pub(crate) fn of(stream: Stream) -> Self {
+        Stdio(Kind::Plain(stream))
+    }
+
     /// The caller's stream.
     pub fn inherit() -> Self {
-        Stdio(Kind::Inherit)
+        Stdio::of(Stream::Inherit)
     }
 
     /// /dev/null
     pub fn null() -> Self {
-        Stdio(Kind::Null)
+        Stdio::of(Stream::Null)
     }
 
     /// A new pipe.
     pub fn piped() -> Self {
-        Stdio(Kind::MakePipe)
+        Stdio::of(Stream::Pipe)
     }
 
     /// For standard error only: the same as standard output, `2>&1`.
     pub fn to_stdout() -> Self {
-        Stdio(Kind::ToStdout)
+        Stdio::of(Stream::ToStdout)
     }
 
     /// A new pseudoterminal, the same for each stream of the command that is one. Its size, and
     /// what the program gets with it: [`Command::terminal`](crate::Command::terminal).
     pub fn terminal() -> Self {
-        Stdio(Kind::Terminal)
+        Stdio::of(Stream::Terminal)
     }
 
     pub(crate) fn is_terminal(&self) -> bool {
-        matches!(self.0, Kind::Terminal)
+        matches!(self.0, Kind::Plain(Stream::Terminal))
     }
 
     #[cfg(elsewhere)]
@@ -76,11 +74,11 @@ impl Stdio {
         use std::process::Stdio;
         let failed = |error: &io::Error| Error::of_std(Step::Streams, error);
         match &self.0 {
-            Kind::Inherit => Ok(Stdio::inherit()),
-            Kind::Null => Ok(Stdio::null()),
-            Kind::MakePipe => Ok(Stdio::piped()),
-            Kind::ToStdout => Err(Error::unsupported("Stdio::to_stdout")),
-            Kind::Terminal => Err(Error::unsupported("terminal")),
+            Kind::Plain(Stream::Inherit) => Ok(Stdio::inherit()),
+            Kind::Plain(Stream::Null) => Ok(Stdio::null()),
+            Kind::Plain(Stream::Pipe) => Ok(Stdio::piped()),
+            Kind::Plain(Stream::Terminal) => Err(Error::unsupported("terminal")),
+            Kind::Plain(_) => Err(Error::unsupported("Stdio::to_stdout")),
             Kind::Fd { copy: Ok(copy), .. } => {
                 let copy = copy.as_ref().expect("a copy of each").try_clone();
                 Ok(copy.map_err(|error| failed(&error))?.into())
@@ -92,11 +90,7 @@ impl Stdio {
     #[cfg(not(elsewhere))]
     pub(crate) fn stream(&self) -> Result<Stream> {
         match &self.0 {
-            Kind::Inherit => Ok(Stream::Inherit),
-            Kind::Null => Ok(Stream::Null),
-            Kind::MakePipe => Ok(Stream::Pipe),
-            Kind::ToStdout => Ok(Stream::ToStdout),
-            Kind::Terminal => Ok(Stream::Terminal),
+            Kind::Plain(stream) => Ok(*stream),
             Kind::Fd { number, copy: Ok(copy), .. } => {
                 Ok(Stream::Fd(Fd(copy.as_ref().map_or(*number, AsRawFd::as_raw_fd))))
             }
@@ -113,10 +107,7 @@ impl Stdio {
 impl<T: AsFd + Send + Sync + 'static> From<T> for Stdio {
     fn from(original: T) -> Self {
         let fd = original.as_fd();
-        #[cfg(elsewhere)]
-        let number = 0;
-        #[cfg(not(elsewhere))]
-        let number = fd.as_raw_fd();
+        let number = if crate::SUPPORTED { fd.as_raw_fd() } else { 0 };
         let copy = (number <= 2).then(|| fd.try_clone_to_owned()).transpose();
         Stdio(Kind::Fd { number, copy, _original: Box::new(original) })
     }

@@ -52,16 +52,6 @@ pub struct Tokio<E>(PhantomData<fn() -> E>);
 /// What converts to or from the types of std and tokio is missing: `as_std`, `into_std`,
 /// `from_std`, `into_owned_fd`, `TryInto<Stdio>`. A child that is dropped is reaped when another is
 /// started or awaited, and not by a signal.
-///
-/// ```
-/// use aspawn::tokio::process::Command; // was tokio::process
-///
-/// # #[::tokio::main(flavor = "current_thread")]
-/// # async fn main() -> std::io::Result<()> {
-/// assert_eq!(Command::new("uname").output().await?.stdout, b"Linux\n");
-/// # Ok(())
-/// # }
-/// ```
 pub mod process {
     use std::io;
 

@@ -151,7 +151,7 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
 
 impl<E: From<Error>> Child<E> {
     fn new(mut child: crate::Child) -> Result<Self> {
-        let ended = match child.handle().ended_fd() {
+        let ended = match child.process.handle.ended_fd() {
             Some(ended) => ended,
             None => {
                 child.kill()?;
@@ -167,7 +167,7 @@ impl<E: From<Error>> Child<E> {
             stdout: child.stdout.take().map(OwnedFd::from).map(receiver).transpose()?,
             stderr: child.stderr.take().map(OwnedFd::from).map(receiver).transpose()?,
             terminal: child.terminal.take(),
-            started: child.handle().started_fd().map(watch).transpose()?,
+            started: child.process.handle.started_fd().map(watch).transpose()?,
             ended: Some(watch(ended)?),
             child: Own(ManuallyDrop::new(child)),
             error: PhantomData,
@@ -183,7 +183,7 @@ impl<E: From<Error>> Child<E> {
     /// for both descriptors.
     async fn started(&mut self) -> Result<()> {
         // The handle's, which reaps nothing: the runtime still watches the descriptors.
-        while let Ok(false) = self.child.0.handle().wait_started(Some(Duration::ZERO)) {
+        while let Ok(false) = self.child.0.process.handle.wait_started(Some(Duration::ZERO)) {
             if let (Some(started), Some(ended)) = (&self.started, &self.ended) {
                 // A process that another thread forked may hold the other end of `started`.
                 let (mut first, mut second) = (Box::pin(ready(started)), Box::pin(ready(ended)));
@@ -196,8 +196,8 @@ impl<E: From<Error>> Child<E> {
         }
         self.started = None;
         self.ended = None; // and anew, as epoll(7) says only once that it is ready
-        if self.child.0.handle().wait_started(Some(Duration::ZERO)).is_ok() {
-            self.ended = self.child.0.handle().ended_fd().map(watch).transpose()?;
+        if self.child.0.process.handle.wait_started(Some(Duration::ZERO)).is_ok() {
+            self.ended = self.child.0.process.handle.ended_fd().map(watch).transpose()?;
         }
         self.child.0.wait_started(None).map(|_| ())
     }
@@ -226,10 +226,11 @@ impl<E: From<Error>> Child<E> {
         if let Some(ended) = &self.ended {
             if stays_ready(ended).await.is_err() {
                 // The runtime in which the child began has ended.
-                let ended = watch(self.child.0.handle().ended_fd().unwrap())?;
+                let ended = watch(self.child.0.process.handle.ended_fd().unwrap())?;
                 stays_ready(self.ended.insert(ended)).await?;
             }
-            if let (Ok(false), Ok(own)) = (self.child.0.handle().has_ended(), self.child.0.pidfd())
+            if let (Ok(false), Ok(own)) =
+                (self.child.0.process.handle.has_ended(), self.child.0.pidfd())
             {
                 // The descriptor was that of a helper, which somebody has killed.
                 stays_ready(&watch(own)?).await?;
@@ -240,7 +241,7 @@ impl<E: From<Error>> Child<E> {
 
     /// The status if the child has ended.
     pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, E> {
-        if self.ended.is_some() && !self.child.0.handle().has_ended()? {
+        if self.ended.is_some() && !self.child.0.process.handle.has_ended()? {
             return Ok(None);
         }
         self.started = None;
@@ -256,7 +257,7 @@ impl<E: From<Error>> Child<E> {
 
     async fn collect_within_limits(&mut self) -> Result<Output> {
         const EAGAIN: i32 = 11;
-        let limits = self.child.0.limits();
+        let limits = self.child.0.process.limits;
         let limit = match limits.timeout {
             None => return self.collect().await,
             Some(limit) => limit,

@@ -12,7 +12,8 @@ pub use ::tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use ::tokio::time::timeout;
 
 use super::{read_both, Tokio};
-use crate::elsewhere::{send, timed_out, SIGKILL, SIGTERM};
+use crate::consts::{SIGKILL, SIGTERM};
+use crate::elsewhere::{send, timed_out};
 use crate::spec::{Limits, Stream};
 use crate::{CommandOf, Error, Result, Stdio, Step, Terminal, Usage};
 

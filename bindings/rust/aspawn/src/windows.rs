@@ -22,6 +22,16 @@ impl OsStrExt for OsStr {
     }
 }
 
+/// A handle is no such number.
+pub trait AsRawFd {
+    fn as_raw_fd(&self) -> i32 {
+        -1
+    }
+}
+
+impl AsRawFd for BorrowedFd<'_> {}
+impl AsRawFd for OwnedFd {}
+
 pub trait AsFd {
     fn as_fd(&self) -> BorrowedFd<'_>;
 }
