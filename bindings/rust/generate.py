@@ -160,25 +160,24 @@ def declarations(description):
     for rust, where in ("u8", condition(UNSIGNED_CHAR)), ("i8", f"not({condition(UNSIGNED_CHAR)})"):
         yield f"/// `char`, whose sign is the architecture's.\n#[cfg({where})]\npub type c_char = {rust};"
     kinds = {group["name"]: group["flags"] for group in description["groups"]}
-    for constant in description["constants"]:
-        if constant["header"] == "aspawn/aspawn.h":
-            continue
+    constants, types, structures, functions = (
+        [of for of in description[kind] if of["header"] != "aspawn/aspawn.h"]  # for C alone
+        for kind in ("constants", "types", "structures", "functions"))
+    for constant in constants:
         rust = "u64" if kinds.get(constant["group"]) else TYPES[constant["type"]]
         yield from documented(of_c(constant))
         yield f"pub const {constant['name']}: {rust} = {value(constant)};"
     yield ""
-    for of in description["types"]:
-        if of["header"] != "aspawn/aspawn.h":
-            yield from documented(of["text"])
-            yield f"pub type {of['name']} = {rust_type(of['type'])};\n"
-    for of in description["structures"]:
-        if of["header"] != "aspawn/aspawn.h" and of["name"] != "psys_sigset":
+    for of in types:
+        yield from documented(of["text"])
+        yield f"pub type {of['name']} = {rust_type(of['type'])};\n"
+    for of in structures:
+        if of["name"] != "psys_sigset":
             yield from structure(of)
     yield "functions! {"
-    for of in description["functions"]:
-        if of["header"] != "aspawn/aspawn.h":
-            yield from documented(of["text"], "    ")
-            yield function(of["name"], of["parameters"], of["returns"])
+    for of in functions:
+        yield from documented(of["text"], "    ")
+        yield function(of["name"], of["parameters"], of["returns"])
     for of in description["actions"]:
         yield from documented(of_c(of), "    ")
         yield function(of["function"], [{"name": "action", "type": "struct aspawn_action *"}, *of["operands"]])

@@ -14,11 +14,12 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=ASPAWN_ELSEWHERE");
     let sources = if tree.join("bindings/rust/generate.py").exists() {
-        let parts = "include syscall aspawn doc/interface.json tools/amalgamate.py";
-        for part in parts.split(' ').chain(["bindings/rust/generate.py"]) {
+        let generators = ["tools/amalgamate.py", "bindings/rust/generate.py"];
+        for part in generators.iter().chain(&["include", "syscall", "aspawn", "doc/interface.json"])
+        {
             println!("cargo:rerun-if-changed={}", tree.join(part).display());
         }
-        for generator in ["tools/amalgamate.py", "bindings/rust/generate.py"] {
+        for generator in generators {
             run(Command::new(tree.join(generator)).arg(&out), "python3");
         }
         // For the build script of the crate aspawn: DEP_ASPAWN_ACTIONS.
@@ -71,13 +72,10 @@ fn words(name: &str, otherwise: &str) -> Vec<String> {
 /// For another architecture than the host's: what Debian calls the compiler.
 fn usual_compiler() -> String {
     let (host, target) = (env::var("HOST").unwrap(), env::var("TARGET").unwrap());
-    match host.split('-').next() == target.split('-').next() {
-        true => "cc".to_string(),
-        false => {
-            target.replace("-unknown", "").replace("armv7-", "arm-").replace("64gc-", "64-")
-                + "-gcc"
-        }
+    if host.split('-').next() == target.split('-').next() {
+        return "cc".to_string();
     }
+    target.replace("-unknown", "").replace("armv7-", "arm-").replace("64gc-", "64-") + "-gcc"
 }
 
 /// Without the image, the program that a child of another user executes first, the memory is

@@ -7,10 +7,11 @@ use std::env;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    if let Ok(problem) = env::var("DEP_ASPAWN_PROBLEM") {
+    let problem = env::var("DEP_ASPAWN_PROBLEM").unwrap_or_default();
+    if !problem.is_empty() {
         println!("cargo:rustc-cfg=elsewhere");
-        println!("cargo:rustc-env=ASPAWN_PROBLEM={}", problem);
     }
+    println!("cargo:rustc-env=ASPAWN_PROBLEM={}", problem);
     if let Ok(actions) = env::var("DEP_ASPAWN_ACTIONS") {
         println!("cargo:rustc-env=ASPAWN_ACTIONS={}", actions);
     }

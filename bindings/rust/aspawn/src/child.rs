@@ -22,9 +22,8 @@ use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Owner, Result, Step, Te
 /// A child, with the interface of [`std::process::Child`].
 ///
 /// Dropped before it has been waited for, the program runs on, and is a zombie after its end unless
-/// it is [`Owner::Private`]; with
-/// [`kill_on_drop`](crate::Command::kill_on_drop) it is killed, and waited for during at most a
-/// tenth of a second.
+/// it is [`Owner::Private`]; with [`kill_on_drop`](crate::Command::kill_on_drop) it is killed, and
+/// waited for during at most a tenth of a second.
 ///
 /// `E` is the type of its errors: [`std::io::Error`] in [`process`](crate::process).
 #[derive(Debug)]
@@ -302,10 +301,9 @@ impl<E: From<Error>> Child<E> {
     }
 
     /// Sends a signal to the process group that the child leads, after
-    /// [`process_group(0)`](crate::Command::process_group) or
-    /// [`setsid`](crate::Command::setsid); until the child has been waited for. After the end of a
-    /// private child only if it was signalled before. A child that leads no group
-    /// gets the signal alone.
+    /// [`process_group(0)`](crate::Command::process_group) or [`setsid`](crate::Command::setsid);
+    /// until the child has been waited for. After the end of a private child only if it was
+    /// signalled before. A child that leads no group gets the signal alone.
     pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
         self.unless_ended(|handle| handle.kill_group(signal))
     }

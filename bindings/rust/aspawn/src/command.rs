@@ -185,8 +185,7 @@ impl<E> CommandOf<E> {
         /// The program's user: all three user IDs. As with std, a caller who is root, and sets no
         /// groups, leaves its supplementary groups. The child begins by a small program of the
         /// library's, so that nothing of another user's shares the memory, or in a copy of the
-        /// memory: [`Child::mode`].
-        /// `u32::MAX` is no ID, and the start fails with `EINVAL`.
+        /// memory: [`Child::mode`]. `u32::MAX` is no ID, and the start fails with `EINVAL`.
         uid(id: u32) |command| command.uid = Some(id);
         /// The program's group: all three group IDs. The child begins as with [`uid`](Self::uid), and
         /// `u32::MAX` is no ID either.
@@ -207,10 +206,7 @@ impl<E> CommandOf<E> {
     /// order in which actions are added.
     pub fn action(&mut self, mut action: Action) -> &mut Self {
         const EBADF: i32 = 9;
-        let is_other = action.uses.map_or(false, |(number, is_programs)| {
-            number > 2 && is_programs != self.made.contains(&number)
-        });
-        if is_other {
+        if matches!(action.uses, Some((at, known)) if at > 2 && known != self.made.contains(&at)) {
             action.raw.fail(Some(EBADF));
         }
         self.made.extend(action.makes);
@@ -289,6 +285,33 @@ impl<E> CommandOf<E> {
         kill_group(group: bool) |command| command.limits.kill_group = group;
         /// A [`Child`] that is dropped before its end is killed.
         kill_on_drop(kill: bool) |command| command.kill_on_drop = kill;
+    }
+
+    pub(crate) fn check_lost(&self) -> Result<()> {
+        match self.has_lost {
+            true => Err(Error::argument("std::process::Command")),
+            false => Ok(()),
+        }
+    }
+
+    /// The program.
+    pub fn get_program(&self) -> &OsStr {
+        OsStr::from_bytes(self.spec.program())
+    }
+
+    /// The arguments, without the first.
+    pub fn get_args(&self) -> CommandArgs<'_> {
+        CommandArgs(self.spec.argv[1..].iter())
+    }
+
+    /// The variables that were set, and, as None, removed.
+    pub fn get_envs(&self) -> CommandEnvs<'_> {
+        self.env.vars.iter().map(|(name, value)| (name, value.as_deref()))
+    }
+
+    /// The directory, if it was set.
+    pub fn get_current_dir(&self) -> Option<&Path> {
+        self.current_dir.as_deref().map(Path::new)
     }
 }
 
@@ -392,35 +415,6 @@ impl<E> CommandOf<E> {
             environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
         }
         environment
-    }
-}
-
-impl<E> CommandOf<E> {
-    pub(crate) fn check_lost(&self) -> Result<()> {
-        match self.has_lost {
-            true => Err(Error::argument("std::process::Command")),
-            false => Ok(()),
-        }
-    }
-
-    /// The program.
-    pub fn get_program(&self) -> &OsStr {
-        OsStr::from_bytes(self.spec.program())
-    }
-
-    /// The arguments, without the first.
-    pub fn get_args(&self) -> CommandArgs<'_> {
-        CommandArgs(self.spec.argv[1..].iter())
-    }
-
-    /// The variables that were set, and, as None, removed.
-    pub fn get_envs(&self) -> CommandEnvs<'_> {
-        self.env.vars.iter().map(|(name, value)| (name, value.as_deref()))
-    }
-
-    /// The directory, if it was set.
-    pub fn get_current_dir(&self) -> Option<&Path> {
-        self.current_dir.as_deref().map(Path::new)
     }
 }
 
@@ -528,9 +522,3 @@ unsafe extern "C" fn run(arg: *mut sys::c_void) -> sys::c_int {
         Err(_) => -sys::PSYS_ECANCELED,
     }
 }
-
-const _: fn() = || {
-    fn is_send<T: Send + Sync>() {}
-    is_send::<Command>();
-    is_send::<Child>();
-};

@@ -118,8 +118,8 @@ impl<E> CommandOf<E> {
         if let Some(id) = self.uid {
             command.uid(id);
         }
-        let (has_session, leads) = (self.setsid, self.leads_group());
-        let group = self.process_group.or_else(|| leads.then_some(0));
+        let has_session = self.setsid;
+        let group = self.process_group.or(self.limits.kill_group.then_some(0));
         if has_session || group.is_some() {
             // SAFETY: the functions are async-signal-safe.
             unsafe {
@@ -214,11 +214,10 @@ impl Handle {
 
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> Result<Option<Exit>> {
         let failed = |error| Error::of_std(Step::Run, &error);
-        let timeout = match timeout {
-            Some(timeout) => timeout,
-            None => return self.child.wait().map(exit).map(Some).map_err(failed),
-        };
-        let end = Instant::now().checked_add(timeout);
+        if timeout.is_none() {
+            return self.child.wait().map(exit).map(Some).map_err(failed);
+        }
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut pause = Duration::from_millis(1);
         loop {
             if let Some(status) = self.child.try_wait().map_err(failed)? {

@@ -169,10 +169,7 @@ impl Error {
 
 /// A constant string of the library, which is ASCII.
 unsafe fn text_of(text: *const sys::c_char) -> &'static str {
-    let mut length = 0;
-    while *text.add(length) != 0 {
-        length += 1;
-    }
+    let length = (0..).take_while(|&at| *text.add(at) != 0).count();
     core::str::from_utf8_unchecked(core::slice::from_raw_parts(text.cast(), length))
 }
 

@@ -15,10 +15,7 @@ pub use aspawn_sys as sys;
 pub const SUPPORTED: bool = cfg!(not(elsewhere));
 
 /// Why it is false.
-const PROBLEM: &str = match option_env!("ASPAWN_PROBLEM") {
-    Some(problem) => problem,
-    None => "",
-};
+const PROBLEM: &str = env!("ASPAWN_PROBLEM");
 
 /// Methods that return what they change: `name(arguments) |own| own.field = value;`.
 macro_rules! setters {

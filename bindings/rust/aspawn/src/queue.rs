@@ -19,7 +19,7 @@ use core::task::Poll;
 use core::time::Duration;
 
 use crate::action::with_nul;
-use crate::spec::{done, grace, milliseconds, number, Limits, Spec, Usage};
+use crate::spec::{done, grace, milliseconds, number, time_limit, Limits, Spec, Usage};
 use crate::{sys, Error, Result, Step};
 
 /// How a queue is made.
@@ -164,13 +164,12 @@ impl<'a> Job<'a> {
         setup: usize,
         defaults: &Limits,
     ) -> sys::aspawn_job {
-        let timeout = self.limits.timeout.or(defaults.timeout);
         sys::aspawn_job {
             cookie: self.raw.cookie << SETUP_BITS | setup as u64,
             command,
             input: if self.input.is_empty() { ptr::null() } else { self.input.as_ptr().cast() },
             input_size: self.input.len(),
-            time_limit_ms: timeout.map_or(0, |time| milliseconds(Some(time)).max(1)),
+            time_limit_ms: time_limit(self.limits.timeout.or(defaults.timeout)),
             grace_ms: grace(self.limits.grace.or(defaults.grace)),
             ..self.raw
         }
@@ -285,14 +284,11 @@ impl Outcome {
     #[cfg(feature = "std")]
     pub fn into_output(self) -> Result<std::process::Output> {
         use crate::os::ExitStatusExt;
+        let Outcome { stdout, stderr, .. } = self;
         let error = match (self.end, self.status) {
             (End::Ran, Some(status)) => {
                 let status = std::process::ExitStatus::from_raw(status as _);
-                return Ok(std::process::Output {
-                    status,
-                    stdout: self.stdout,
-                    stderr: self.stderr,
-                });
+                return Ok(std::process::Output { status, stdout, stderr });
             }
             (End::NotStarted(error), _) => return Err(error),
             (End::TimedOut, _) => sys::PSYS_ETIMEDOUT,
@@ -376,8 +372,7 @@ impl Queue {
         Self::with(&Options::new())
     }
 
-    /// A queue. Fails with `EOPNOTSUPP` where no process can share memory:
-    /// [`Options::local`].
+    /// A queue. Fails with `EOPNOTSUPP` where no process can share memory: [`Options::local`].
     pub fn with(options: &Options) -> Result<Self> {
         Self::with_flags(options, 0)
     }

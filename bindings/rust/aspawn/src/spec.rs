@@ -416,7 +416,12 @@ pub(crate) fn milliseconds(time: Option<Duration>) -> i64 {
     time.map_or(-1, |time| i64::try_from(up(time)).unwrap_or(i64::MAX))
 }
 
-/// None: one second.
+/// 0: no limit.
+pub(crate) fn time_limit(time: Option<Duration>) -> i64 {
+    time.map_or(0, |_| milliseconds(time).max(1))
+}
+
+/// 0: one second.
 pub(crate) fn grace(time: Option<Duration>) -> i64 {
     match time {
         None => 0,
@@ -582,19 +587,16 @@ impl Handle {
         limits: &Limits,
     ) -> Result<Exit> {
         let mut outputs: Outputs = [out, err];
-        let flags = if limits.kill_group { sys::ASPAWN_IO_KILL_GROUP } else { 0 };
-        let mut io = sys::aspawn_io { flags, ..Default::default() };
-        if !input.is_empty() {
-            io.input = input.as_ptr().cast();
-            io.input_size = input.len();
-        }
-        io.sink = Some(append);
-        io.arg = (&mut outputs as *mut Outputs).cast();
-        // 0 is no limit, and one second.
-        io.time_limit_ms = limits.timeout.map_or(0, |time| milliseconds(Some(time)).max(1));
-        io.grace_ms = match (limits.timeout, limits.grace) {
-            (None, None) => i64::MAX,
-            (_, time) => grace(time),
+        let has_limit = limits.timeout.or(limits.grace).is_some();
+        let mut io = sys::aspawn_io {
+            flags: if limits.kill_group { sys::ASPAWN_IO_KILL_GROUP } else { 0 },
+            input: if input.is_empty() { ptr::null() } else { input.as_ptr().cast() },
+            input_size: input.len(),
+            sink: Some(append),
+            arg: (&mut outputs as *mut Outputs).cast(),
+            time_limit_ms: time_limit(limits.timeout),
+            grace_ms: if has_limit { grace(limits.grace) } else { i64::MAX },
+            ..Default::default()
         };
         // SAFETY: all that io points to lives during the call, and is used by nobody else.
         match -unsafe { sys::aspawn_communicate(&mut self.child, &mut io) } {
@@ -655,8 +657,7 @@ pub(crate) fn done(result: i32) -> Result<()> {
     number(result).map(|_| ())
 }
 
-/// Sends SIGKILL to every process of the control group (version 2) whose directory is open as
-/// `cgroup`, and of all groups below. Linux 5.14. See [`Action::join_cgroup`].
+/// [`crate::kill_cgroup`], of a number.
 pub fn kill_cgroup(cgroup: Fd) -> Result<()> {
     if !crate::SUPPORTED {
         return Err(Error::unsupported("kill_cgroup"));

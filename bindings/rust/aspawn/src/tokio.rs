@@ -20,6 +20,7 @@ use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::process::{ExitStatus, Output};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ use ::tokio::sync::Notify;
 use self::child::{failed, watch_queue, Watched};
 use crate::queue::{Counts, Job, Options, Outcome, Prepared, Ticket};
 use crate::spec::Spec;
-use crate::{sys, CommandOf, Error, Result};
+use crate::{sys, CommandOf, Error, Result, Stdio};
 
 #[cfg_attr(not(elsewhere), path = "tokio_child.rs")]
 #[cfg_attr(elsewhere, path = "tokio_elsewhere.rs")]
@@ -45,6 +46,54 @@ pub type Command = CommandOf<Tokio<Error>>;
 /// The errors of a [`Command`] are `E`.
 #[derive(Debug)]
 pub struct Tokio<E>(PhantomData<fn() -> E>);
+
+impl<E: From<Error>> CommandOf<Tokio<E>> {
+    /// Runs the program to its end, which is awaited.
+    pub fn status(&mut self) -> impl Future<Output = Result<ExitStatus, E>> {
+        let child = self.start_without_terminal();
+        async move {
+            let mut child = child?;
+            drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
+            Ok(child.collect_within_limits().await?.status)
+        }
+    }
+
+    /// Runs the program to its end, and collects what it writes. A [`timeout`](Self::timeout) is also that
+    /// of other processes which hold its output.
+    pub fn output(&mut self) -> impl Future<Output = Result<Output, E>> {
+        self.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = self.start_without_terminal();
+        async move { child?.wait_with_output().await }
+    }
+
+    fn start_without_terminal(&mut self) -> Result<Child<E>, E> {
+        match self.has_terminal() && crate::SUPPORTED {
+            true => Err(Error::argument("terminal").into()),
+            false => self.start(),
+        }
+    }
+}
+
+impl<E: From<Error>> Child<E> {
+    /// Closes standard input, collects both outputs, and awaits the end; within the command's
+    /// [`timeout`](CommandOf::timeout).
+    pub async fn wait_with_output(mut self) -> Result<Output, E> {
+        self.collect_within_limits().await
+    }
+
+    async fn collect(&mut self) -> Result<Output, E> {
+        drop(self.stdin.take());
+        let read = read_both(&mut self.stdout, &mut self.stderr).await;
+        let (stdout, stderr) = read.map_err(failed)?;
+        Ok(Output { status: self.wait().await?, stdout, stderr })
+    }
+
+    /// Kills the child, and awaits its end.
+    pub async fn kill(&mut self) -> Result<(), E> {
+        self.start_kill()?;
+        self.wait().await.map(|_| ())
+    }
+}
 
 /// What `tokio::process` has, by the same names and with the same results, so that most programs
 /// change nothing but their `use` lines. See also [`crate::process`].
@@ -186,10 +235,7 @@ impl FuturesStream for Outcomes<'_> {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let queue = self.queue;
         let next = self.next.get_or_insert_with(|| Box::pin(queue.next()));
-        let outcome = match next.as_mut().poll(context) {
-            Poll::Ready(outcome) => outcome,
-            Poll::Pending => return Poll::Pending,
-        };
+        let outcome = ::futures_core::ready!(next.as_mut().poll(context));
         self.next = None;
         Poll::Ready(outcome.transpose())
     }

@@ -18,7 +18,7 @@ use ::tokio::time::{sleep, timeout};
 
 use super::{read_both, PollFn, Tokio};
 use crate::spec::Stream;
-use crate::{sys, CommandOf, Error, Result, Stdio, Step, Terminal, Usage};
+use crate::{sys, CommandOf, Error, Result, Step, Terminal, Usage};
 
 /// The pipe to a child's standard input.
 pub type ChildStdin = Sender;
@@ -104,31 +104,6 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
         child.started().await?;
         let _ = child.child.0.wait_id();
         Ok(child)
-    }
-
-    /// Runs the program to its end, which is awaited.
-    pub fn status(&mut self) -> impl Future<Output = Result<ExitStatus, E>> {
-        let child = self.start_without_terminal();
-        async move {
-            let mut child: Child<E> = child?;
-            drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
-            Ok(child.collect_within_limits().await?.status)
-        }
-    }
-
-    /// Runs the program to its end, and collects what it writes. A [`timeout`](Self::timeout) is also that
-    /// of other processes which hold its output.
-    pub fn output(&mut self) -> impl Future<Output = Result<Output, E>> {
-        self.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = self.start_without_terminal();
-        async move { child?.wait_with_output().await }
-    }
-
-    fn start_without_terminal(&mut self) -> Result<Child<E>> {
-        match self.has_terminal() {
-            true => Err(Error::argument("terminal")),
-            false => self.start_tokio(false),
-        }
     }
 
     fn start_tokio(&mut self, with_started_fd: bool) -> Result<Child<E>> {
@@ -249,13 +224,7 @@ impl<E: From<Error>> Child<E> {
         Ok(Some(self.child.0.wait()?))
     }
 
-    /// Closes standard input, collects both outputs, and awaits the end; within the command's
-    /// [`timeout`](CommandOf::timeout).
-    pub async fn wait_with_output(mut self) -> Result<Output, E> {
-        Ok(self.collect_within_limits().await?)
-    }
-
-    async fn collect_within_limits(&mut self) -> Result<Output> {
+    pub(super) async fn collect_within_limits(&mut self) -> Result<Output, E> {
         const EAGAIN: i32 = 11;
         let limits = self.child.0.process.limits;
         let limit = match limits.timeout {
@@ -287,25 +256,12 @@ impl<E: From<Error>> Child<E> {
             }
         }
         let _ = self.reap().await;
-        Err(Error::new(Step::Run, sys::PSYS_ETIMEDOUT))
-    }
-
-    async fn collect(&mut self) -> Result<Output> {
-        drop(self.stdin.take());
-        let read = read_both(&mut self.stdout, &mut self.stderr).await;
-        let (stdout, stderr) = read.map_err(failed)?;
-        Ok(Output { status: self.reap().await?.0, stdout, stderr })
+        Err(Error::new(Step::Run, sys::PSYS_ETIMEDOUT).into())
     }
 
     /// Sends SIGKILL. Ok if the child has ended.
     pub fn start_kill(&mut self) -> Result<(), E> {
         Ok(self.child.0.kill()?)
-    }
-
-    /// Kills the child, and awaits its end.
-    pub async fn kill(&mut self) -> Result<(), E> {
-        self.child.0.kill()?;
-        self.wait().await.map(|_| ())
     }
 
     /// Sends a signal, never to another process of the same pid.

@@ -2,7 +2,6 @@
 //! A child in tokio, where the library does not work: tokio's own. What tokio has not is an error.
 #![allow(missing_docs)] // docs.rs has those of Linux
 
-use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
 use std::process::{ExitStatus, Output};
@@ -11,11 +10,11 @@ use std::time::Duration;
 pub use ::tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use ::tokio::time::timeout;
 
-use super::{read_both, Tokio};
+use super::Tokio;
 use crate::consts::{SIGKILL, SIGTERM};
 use crate::elsewhere::{send, timed_out};
 use crate::spec::{Limits, Stream};
-use crate::{CommandOf, Error, Result, Stdio, Step, Terminal, Usage};
+use crate::{CommandOf, Error, Result, Step, Terminal, Usage};
 
 #[derive(Debug)]
 pub struct Child<E = Error> {
@@ -57,21 +56,6 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
     pub async fn spawn_async(&mut self) -> Result<Child<E>, E> {
         self.spawn()
     }
-
-    pub fn status(&mut self) -> impl Future<Output = Result<ExitStatus, E>> {
-        let child = self.spawn();
-        async move {
-            let mut child = child?;
-            drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
-            Ok(child.collect_within_limits().await?.status)
-        }
-    }
-
-    pub fn output(&mut self) -> impl Future<Output = Result<Output, E>> {
-        self.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = self.spawn();
-        async move { child?.wait_with_output().await }
-    }
 }
 
 impl<E: From<Error>> Child<E> {
@@ -92,11 +76,7 @@ impl<E: From<Error>> Child<E> {
         Ok(self.child.try_wait().map_err(failed)?)
     }
 
-    pub async fn wait_with_output(mut self) -> Result<Output, E> {
-        Ok(self.collect_within_limits().await?)
-    }
-
-    async fn collect_within_limits(&mut self) -> Result<Output> {
+    pub(super) async fn collect_within_limits(&mut self) -> Result<Output, E> {
         let limit = match self.limits.timeout {
             None => return self.collect().await,
             Some(limit) => limit,
@@ -111,14 +91,7 @@ impl<E: From<Error>> Child<E> {
         }
         self.send(SIGKILL, group)?;
         self.child.wait().await.map_err(failed)?;
-        Err(timed_out())
-    }
-
-    async fn collect(&mut self) -> Result<Output> {
-        drop(self.stdin.take());
-        let read = read_both(&mut self.stdout, &mut self.stderr).await;
-        let (stdout, stderr) = read.map_err(failed)?;
-        Ok(Output { status: self.child.wait().await.map_err(failed)?, stdout, stderr })
+        Err(timed_out().into())
     }
 
     fn send(&mut self, signal: i32, to_group: bool) -> Result<()> {
@@ -132,11 +105,6 @@ impl<E: From<Error>> Child<E> {
 
     pub fn start_kill(&mut self) -> Result<(), E> {
         Ok(self.send(SIGKILL, false)?)
-    }
-
-    pub async fn kill(&mut self) -> Result<(), E> {
-        self.start_kill()?;
-        self.wait().await.map(|_| ())
     }
 
     pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {

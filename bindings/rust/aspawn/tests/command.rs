@@ -651,6 +651,9 @@ fn tells_what_a_child_used() {
 
 #[test]
 fn many_threads_start_commands() {
+    fn is_send<T: Send + Sync>() {}
+    is_send::<Command>();
+    is_send::<aspawn::Child>();
     let threads: Vec<_> = (0..4)
         .map(|number| {
             thread::spawn(move || {
