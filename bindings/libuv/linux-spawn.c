@@ -25,6 +25,10 @@
 /* Memory of children, shared by all loops and threads. */
 static struct aspawn_pool uv__pool;
 
+/* After 1.52.1 libuv starts by posix_spawn(): no shell runs a file that is no program, and an empty
+ * name is the directory that is searched. */
+#define BY_POSIX_SPAWN (UV_VERSION_HEX > 0x013401)
+
 /* The aspawn_child of a process whose exec uv_spawn() did not wait for. */
 #define CHILD(process) ((process)->u.reserved[0])
 
@@ -190,10 +194,14 @@ int uv__aspawn(uv_loop_t* loop,
   change = options->flags & (UV_PROCESS_SETUID | UV_PROCESS_SETGID);
   program = uv__find_program(options, &path);
   command.file = program != NULL ? program : options->file;
+  if (BY_POSIX_SPAWN && *options->file == '\0')
+    command.file = "/";
   command.argv = options->args;
   command.envp = options->env;
   command.actions = actions;
-  command.flags = ASPAWN_COMMAND_NO_PIDFD | ASPAWN_COMMAND_SHELL_ON_ENOEXEC;
+  command.flags = ASPAWN_COMMAND_NO_PIDFD;
+  if (!BY_POSIX_SPAWN)
+    command.flags |= ASPAWN_COMMAND_SHELL_ON_ENOEXEC;
 
   groups = change && geteuid() == 0;
   do {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a program sees of uv_spawn(): a line for each case, the same whether libuv is patched or
- * not, except for those that begin with "late" or "memory".
+ * not, except for those that begin with "late", "memory" or "aspawn". It is linked with
+ * --wrap=uv__aspawn, and so counts what the patch hands over to aspawn.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,6 +24,27 @@ static int64_t exit_status;
 static int term_signal, exited;
 static uv_process_t process;
 static uv_pipe_t pipes[4];
+
+static int starts, handed_over;
+
+__attribute__((weak)) int __real_uv__aspawn(uv_loop_t *loop, uv_process_t *self,
+					    const uv_process_options_t *options, int count,
+					    int (*fds)[2], pid_t *pid);
+int __wrap_uv__aspawn(uv_loop_t *loop, uv_process_t *self, const uv_process_options_t *options,
+		      int count, int (*fds)[2], pid_t *pid);
+
+int __wrap_uv__aspawn(uv_loop_t *loop, uv_process_t *self, const uv_process_options_t *options,
+		      int count, int (*fds)[2], pid_t *pid)
+{
+	handed_over++;
+	return __real_uv__aspawn(loop, self, options, count, fds, pid);
+}
+
+static int start(const uv_process_options_t *options)
+{
+	starts++;
+	return uv_spawn(uv_default_loop(), &process, options);
+}
 
 static void ended(uv_process_t *self, int64_t status, int signal)
 {
@@ -66,7 +88,7 @@ static void show(const char *name, uv_process_options_t options, int signal)
 		options.stdio_count = 3;
 	}
 	options.exit_cb = ended;
-	error = uv_spawn(loop, &process, &options);
+	error = start(&options);
 	if (!error && signal)
 		uv_process_kill(&process, signal);
 	if (error)
@@ -109,7 +131,7 @@ static void show_copies(const char *name, uv_process_options_t options)
 	madvise(memory, SIZE, MADV_NOHUGEPAGE);
 	memset(memory, 1, SIZE);
 	options.exit_cb = ended;
-	if (uv_spawn(uv_default_loop(), &process, &options))
+	if (start(&options))
 		abort();
 	before = faults();
 	memset(memory, 2, SIZE);
@@ -235,7 +257,7 @@ int main(int argc, char **argv)
 	lseek(fd, 0, SEEK_SET);
 	exited = 0;
 	options.exit_cb = ended;
-	if (uv_spawn(uv_default_loop(), &process, &options) == 0)
+	if (start(&options) == 0)
 		uv_run(uv_default_loop(), UV_RUN_DEFAULT);
 	for (int i = 0; i < 3; i++)
 		dup2(saved[i], i);
@@ -288,5 +310,6 @@ int main(int argc, char **argv)
 	options = PROGRAM("echo", large);
 	show("late: an argument that is too large", options, 0);
 	show("late: no interpreter", PROGRAM("./no-interpreter"), 0);
+	printf("aspawn: %d of %d starts\n", handed_over, starts);
 	return 0;
 }
