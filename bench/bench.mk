@@ -170,3 +170,10 @@ bench-compat: $(bench_dir)/compat/table $(bench_dir)/compat/spawns $(bench_dir)/
 # Needs hyperfine; make, ninja, python3, awk and lua are measured if they are there.
 bench-programs: $(preload) $(bench_dir)/compat/launch $(bench_dir)/compat/child ## programs with and without the preload: wall and processor time
 	bench/compat/programs.sh $(abspath $(preload)) $(bench_dir)/compat
+
+# As root, bench/peers/install first. PEERS="node go" for some only, ROUNDS=1 for a short run.
+.PHONY: bench-bindings
+bench-bindings: export PYTHON := $(or $(PYTHON),/usr/bin/python3)
+bench-bindings: bindings-node bindings-java bindings-go wheel crates ## how long a start blocks its caller, by the packages and by what the languages have: 15 minutes
+	bench/peers/build
+	bench/peers/peers.py $(PEERS)

@@ -309,7 +309,8 @@ test-ports: amalgamation ## runtimes with the patches of bindings/libuv, by thei
 	test/prove --timer $(RUNTIMES:%=test/users/ports/%.t)
 
 bench-ports: test-ports ## how long uv_spawn() blocks its caller, with and without the patch
-	for port in $(BUILD_DIR)/ports/libuv1*; do PORT=$$port bindings/libuv/bench || exit 1; done
+	PEERS=libuv bench/peers/build
+	bench/peers/peers.py libuv
 
 # As root, test/users/monitoring/install first. CHECKS=2000 for fewer.
 .PHONY: test-monitoring

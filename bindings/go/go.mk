@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 
-.PHONY: bindings-go bench-go bench-bindings
+.PHONY: bindings-go bench-go
 bindings-go: amalgamation ## the Go module: BUILD_DIR/bindings/go
 	bindings/go/pack $(BUILD_DIR)
-
-bench-bindings: bench-go
 
 bench-go: bindings-go
 	bindings/go/bench

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 
-.PHONY: crates bench-rust bench-bindings
+.PHONY: crates bench-rust
 crates: $(amalgamation)/aspawn.c ## the crates aspawn and aspawn-sys, packed: BUILD_DIR/crates
 	bindings/rust/pack $(BUILD_DIR)/crates
-
-bench-bindings: bench-rust
 
 bench-rust:
 	bindings/rust/bench
