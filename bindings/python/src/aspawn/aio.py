@@ -75,7 +75,9 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
     def _process_exited(self, returncode: int) -> None:
         super()._process_exited(returncode)
         # Some versions of asyncio wait for the end of pipes too, which a grandchild may hold.
-        waiters, self._exit_waiters = self._exit_waiters or (), []
+        waiters = self._exit_waiters or ()  # None where asyncio has woken them, as on 3.15
+        if waiters:
+            self._exit_waiters = type(waiters)()  # a list or a set
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(returncode)
