@@ -69,10 +69,10 @@ typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *us
  * arg           What it points to must stay valid until the stack is not busy.
  * user_data     The call copies user_data_len bytes from here; may be NULL for 0 bytes.
  *
- * Returns the read end of a CLOEXEC pipe, which the caller closes. It is at its end when no copy of
+ * Returns the read end of a CLOEXEC pipe, which the caller closes. The pipe ends when no copy of
  * the write end is left, normally after the child's exec or exit.
- *   -EINVAL     pid, cached_stack or fn is NULL; user_data is NULL or lies in the stack;
- *               cached_stack is neither {0} nor a stack of this library
+ *   -EINVAL     pid, cached_stack or fn is NULL; user_data is NULL with a length, or lies in the
+ *               stack; cached_stack is neither {0} nor a stack of this library
  *   -EBUSY      a child still runs on cached_stack
  *   -ENOMEM, -EOVERFLOW  there is no memory for the stack (mmap(2)) or the child
  *   -EMFILE, -ENFILE  there is no descriptor for the pipe or the pidfd
