@@ -130,7 +130,7 @@ PSYS_API int aspawn_stack_wait(const struct Stack_t *stack, int64_t timeout_ms);
 
 /*
  * Unmaps the stack and makes it {0} again.
- *   -EBUSY   a child still runs on the stack; nothing has changed
+ *   -EBUSY   a child still runs on the stack
  *   -EINVAL  stack is NULL, or neither {0} nor a stack of this library
  */
 PSYS_API int aspawn_stack_release(struct Stack_t *stack);
