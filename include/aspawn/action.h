@@ -306,7 +306,7 @@ PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
 #define ASPAWN_CLOSE(fd) ASPAWN_MAKE(CLOSE, close, fd)
 
 /*
- * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last.
+ * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) near the end.
  *
  * With more than 1024 descriptors the start waits as with ASPAWN_ONLY_BELOW. Otherwise it does not
  * wait; with ASPAWN_CLOEXEC_FROM it never does.
@@ -786,8 +786,8 @@ enum aspawn_expected {
 /*
  * Makes the system call PSYS_NR_...: syscalls(2). marks has ASPAWN_ARG_STRING(place),
  * ASPAWN_ARG_BYTES(place, size) or ASPAWN_ARG_FD(place) for each of the six arguments that is no
- * number. expected is the result that is no failure, ASPAWN_EXPECTED_SUCCESS, or
- * ASPAWN_EXPECTED_ANY: errors are ignored.
+ * number. expected is the only good result, ASPAWN_EXPECTED_SUCCESS, or ASPAWN_EXPECTED_ANY to
+ * ignore errors.
  *
  * Numbers are those of syscall/syscall.h, or SYS_... of the libc: they depend on the architecture.
  * Arguments are numbers or pointers of a long's size. On 32-bit architectures an argument of 64
