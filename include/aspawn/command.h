@@ -121,8 +121,8 @@ enum aspawn_memory {
 	 *
 	 * Details: the cost does not depend on the size of the caller's memory. */
 	ASPAWN_MEMORY_SHARED = 0,
-	/* The calling thread is suspended until the exec, as by vfork(2): debuggers otherwise
-	 * remove breakpoints from the caller too. A [copy] action copies the memory.
+	/* The calling thread is suspended until the exec, as by vfork(2), for debuggers, which
+	 * otherwise remove the caller's breakpoints. A [copy] action copies the memory.
 	 *
 	 * Details: a frozen control group suspends the caller too. Very long arguments and
 	 * environments are not copied, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC. */
@@ -153,12 +153,12 @@ enum aspawn_command_flags {
 	 *
 	 * Details: a wait with a timeout then checks the child every 5 milliseconds. */
 	ASPAWN_COMMAND_NO_PIDFD = 8,
-	/* Set O_NONBLOCK of the caller's ends of all pipes and the terminal; the program's
+	/* Set O_NONBLOCK of the caller's ends of all pipes and the terminal; the program's ends
 	 * block. */
 	ASPAWN_COMMAND_NONBLOCK = 16,
-	/* Kill the child (SIGKILL) when the caller's process ends, but not at its exec. Descendants
-	 * live on, except those of a tree. The owner is ASPAWN_OWNER_PRIVATE, unless it is
-	 * ASPAWN_OWNER_TREE.
+	/* Kill the child (SIGKILL) when the caller's process ends, but not at the caller's exec.
+	 * Descendants live on, except those of a tree. The owner is ASPAWN_OWNER_PRIVATE, unless it
+	 * is ASPAWN_OWNER_TREE.
 	 *
 	 * Details: a release of the handle does not kill the child either. */
 	ASPAWN_COMMAND_DIES_WITH_CALLER = 32,
@@ -172,12 +172,13 @@ enum aspawn_command_flags {
 	 * Details in C: The failure's step is ASPAWN_STEP_CLONE; ASPAWN_FACT_OWNER tells the
 	 * owner. */
 	ASPAWN_COMMAND_TREE_OR_GROUP = 64,
-	/* Begin the program with the signal mask of the calling thread, and ignore all signals that
-	 * the caller ignores. Otherwise no signal is blocked, and SIGPIPE, SIGXFSZ, SIGCHLD,
-	 * SIGTERM, SIGALRM, SIGUSR1 and SIGUSR2 have their default actions.
+	/* Begin the program with the calling thread's signal mask, and ignore all signals that the
+	 * caller ignores. Otherwise no signal is blocked, and SIGPIPE, SIGXFSZ, SIGCHLD,
+	 * SIGTERM, SIGALRM, SIGUSR1 and SIGUSR2 have their default actions; other ignored signals
+	 * stay ignored.
 	 *
-	 * Details: servers ignore these seven for themselves. Other ignored signals stay ignored:
-	 * nohup(1) and shells ignore SIGHUP, SIGINT and SIGQUIT on purpose. */
+	 * Details: servers ignore these seven for themselves; nohup(1) and shells ignore SIGHUP,
+	 * SIGINT and SIGQUIT on purpose. */
 	ASPAWN_COMMAND_INHERIT_SIGNALS = 128
 };
 
@@ -576,7 +577,7 @@ PSYS_API PSYS_MUST_CHECK int aspawn_find(char *to, size_t size,
 struct aspawn_child {
 	/* Becomes readable when the child has ended, and is for poll(2) only, as it may be a
 	 * helper's. Then call aspawn_ended(). If this returns 0, somebody has killed the helper:
-	 * stop polling, and call aspawn_ended() from a timer, as you do if ended_fd is -1.
+	 * stop polling, and call aspawn_ended() from a timer, also if ended_fd is -1.
 	 *
 	 * Details: ended_fd is -1 if not requested, or not supported (before Linux 5.2). On Linux
 	 * 5.2 ended_fd is always readable. */
@@ -609,8 +610,8 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * - With ASPAWN_ONLY_BELOW, or ASPAWN_CLOSEFROM and more than 1024 descriptors, it waits for the
  *   child's own descriptor table: milliseconds if no processor is idle.
  * - If memory is copied (aspawn(7)), it takes as long as fork(2).
- * - With ASPAWN_MEMORY_SUSPENDED, in user-mode emulators, and with a [copy] action where no helper
- *   is possible, it waits for the exec.
+ * - With ASPAWN_MEMORY_SUSPENDED, in user-mode emulators, and with a [copy] action
+ *   (aspawn_action(3)) where no helper is possible, it waits for the exec.
  *
  * child    Gets the handle; may be uninitialized.
  *
@@ -901,7 +902,7 @@ enum aspawn_reason {
 };
 
 /*
- * Returns a fact about a child, for diagnosis and tests, and never waits.
+ * Returns a fact about a child, and never waits.
  *
  * Details: the number, the mode and the reason of a child with a helper may be 0 until aspawn_pid()
  * or aspawn_wait_started() has returned 0 or more. After aspawn_wait() the number is 0; the other

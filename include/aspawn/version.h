@@ -32,8 +32,7 @@ extern "C" {
 #endif
 
 /*
- * Returns the loaded library's version in the form of ASPAWN_VERSION: major * 10000 + minor * 100 +
- * patch.
+ * Returns the loaded library's version as ASPAWN_VERSION: major * 10000 + minor * 100 + patch.
  *
  * Details: the call cannot fail.
  */
