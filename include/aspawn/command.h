@@ -360,7 +360,7 @@ enum aspawn_outcome {
 	/* The library ended the program because a sink returned a negative number, the job was
 	 * cancelled, or the tree was killed while the program ran. */
 	ASPAWN_OUTCOME_CANCELLED = 5,
-	/* The program was executed, and nobody knows how it ended.
+	/* Nobody knows how the program ended or, for a job, if it was executed.
 	 *
 	 * Details: a run fails with ECHILD, EPERM or EOWNERDEAD. Of a job somebody has killed the
 	 * server or the tree's helper, or, in a local queue, another wait has reaped the
@@ -380,7 +380,7 @@ enum aspawn_outcome {
 /* The flags of a run are: */
 enum aspawn_io_flags {
 	/* Signal the program's whole process group, since killing a shell does not kill the shell's
-	 * commands. A program in its own group cannot read from the caller's terminal, nor gets
+	 * commands. A program in its own group cannot read from the caller's terminal, or get
 	 * Ctrl-C there. When the program has ended after a signal, the rest of the group gets
 	 * SIGKILL.
 	 *
@@ -470,19 +470,18 @@ struct aspawn_io {
 	/* Tells which output was lost when the grace had passed: the sum of 1 for standard output
 	 * and 2 for standard error. */
 	int cut;
-	int survivor; /* tells the number of a program that could not be ended (-EPERM), or is 0 */
+	int survivor; /* tells the pid of a program that could not be ended (-EPERM), or is 0 */
 };
 
 /*
  * Starts and feeds a command, collects the output, ends the command after a time limit, and waits
- * for the end. The call blocks the calling thread, makes no other thread, and leaves nothing to
- * release.
+ * for the end. The call makes no other thread, and leaves nothing to release.
  *
- * The call lasts at most time_limit_ms and twice grace_ms, plus the sink's time, and ten seconds if
- * the program may not be killed.
+ * The call lasts at most time_limit_ms plus twice grace_ms, the sink's time, and ten seconds if the
+ * program may not be killed.
  *
- * command  As for aspawn_start(). ASPAWN_STREAM_DEFAULT is a pipe for input or a buffer, and for
- *          standard output to the sink. Otherwise standard input is /dev/null, and the others are
+ * command  As for aspawn_start(). ASPAWN_STREAM_DEFAULT is a pipe if there is input, a buffer or,
+ *          for standard output, a sink. Otherwise standard input is /dev/null, and the others are
  *          the caller's.
  *
  * Details: the kernel's time to end a killed process is added. The return closes the terminal, so
@@ -495,8 +494,7 @@ struct aspawn_io {
  *   -EPERM      the program runs as another user, whom the caller may not signal, and runs on as
  *               io->survivor
  *   -ECHILD, -ENOTEMPTY, -EOWNERDEAD  as for aspawn_wait()
- *   -EINVAL, -E2BIG  io is NULL; a member, the subject of io->failure, is invalid, or its stream
- *               goes elsewhere
+ *   -EINVAL, -E2BIG  io is NULL; the member in io->failure is invalid, or its stream goes elsewhere
  *
  * Other errors are those of aspawn_start().
  *
@@ -509,7 +507,7 @@ PSYS_API PSYS_MUST_CHECK int aspawn_run(const struct aspawn_command *command, st
 
 /*
  * Formats *io and what its run has returned, as aspawn_failure_text() does, in at most 319 bytes:
- * exit 3, or timed out, killed by SIGTERM, or not started: search "unmae": ENOENT, or EMFILE.
+ * "exit 3", "timed out, killed by SIGTERM", "EMFILE", or "not started: " and the failure.
  *
  * Details: the text is empty if io is NULL.
  */
@@ -709,16 +707,16 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
 /*
  * Does, and returns, what aspawn_run() does after the start, with the pipes and the terminal of the
  * handle. Each output without a buffer goes to the sink. Before the call store -1 in the handle for
- * each pipe that is closed or kept. On return pipes and terminal are closed, and the child is
- * reaped; a failure kills the child first.
- *   -EPERM   the program runs as another user, whom the caller may not signal. The handle is valid:
- *            aspawn_wait() reaps the child later
+ * each pipe that is closed or kept. -EINVAL and -E2BIG change only the results. Otherwise pipes and
+ * terminal are closed on return, a failure kills the child, and the child is reaped, except after
+ * -EPERM.
+ *   -EPERM   as for aspawn_run(): aspawn_wait() reaps the child later
  *   -EINVAL  io is invalid; child is no child, or was waited for; input, or a buffer, has no pipe
  *            or terminal
  *
  * Other errors are those of aspawn_run(), except errors of the start.
  *
- * Details: closed descriptors become -1. -EINVAL and -E2BIG change only the results.
+ * Details: closed descriptors become -1.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
