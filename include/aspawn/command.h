@@ -912,13 +912,13 @@ PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);
 /* --- pool: many children ------------------------------------------------------------------ */
 
 /*
- * A pool keeps the memory on which children run until their exec: later starts map nothing. Zero a
- * pool before the first use, and do not move or free the pool before aspawn_pool_release() has
- * returned 0. Any number of threads and signal handlers may share a pool, without a lock; one pool
- * for the whole program is usual. A forked process can use its copy of a pool.
+ * A pool keeps the memory on which children run until their exec: later starts usually map nothing.
+ * Zero a pool before the first use, and do not move or free the pool before aspawn_pool_release()
+ * has returned 0. Any number of threads and signal handlers may share a pool, without a lock; one
+ * pool for the whole program is usual. A forked process can use its copy of a pool.
  *
- * A pool keeps about 64 stacks, of at most 1 MiB. A larger stack, for long arguments, is unmapped
- * after use.
+ * A pool keeps about 64 stacks, each of at most 1 MiB. A larger stack, for long arguments, is
+ * unmapped after use.
  *
  * Details: the structure always has 64 bytes.
  *
@@ -936,7 +936,7 @@ PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
  * for each helper whose child has been waited for. The call ends no program. The pool may be used
  * again.
  *
- * Returns 0 if no memory is left.
+ * Returns 0 if all memory is unmapped.
  *   -EBUSY   some memory is in use: wait for the children, and call again
  *   -EINVAL  pool is NULL
  *
