@@ -750,11 +750,11 @@ PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned c
 PSYS_API int aspawn_release(struct aspawn_child *child);
 
 /*
- * Returns the child's number, which no other process has until the child is reaped, as a private
- * child is at its end.
+ * Returns the child's number, valid until the child is reaped; a private child is reaped at its
+ * end.
  *
- * The call, aspawn_pidfd(), aspawn_kill() and aspawn_kill_group() wait usually microseconds for a
- * helper's clone of the child, but fail with -EAGAIN after a second.
+ * The call, aspawn_pidfd(), aspawn_kill() and aspawn_kill_group() wait until a helper has cloned
+ * the child, usually microseconds, but fail with -EAGAIN after a second.
  *   -EAGAIN     the helper is stopped or frozen
  *   -ECANCELED  the child could not be cloned: aspawn_wait_started() says why
  *   -ESRCH      aspawn_release() was called before the number was known
@@ -767,7 +767,7 @@ PSYS_API PSYS_MUST_CHECK int aspawn_pid(struct aspawn_child *child);
 /*
  * Returns a new CLOEXEC pidfd of the child, which the caller closes, for setns(2) and the like.
  *   -ESRCH  the child is reaped
- *   -ECANCELED  as for aspawn_pid()
+ *   -EAGAIN, -ECANCELED  as for aspawn_pid()
  *
  * Other errors are those of pidfd_open(2), Linux 5.3.
  */
@@ -786,6 +786,7 @@ PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
  *   -EINVAL  the signal is invalid
  *   -ESRCH   the child is reaped, or could not be cloned
  *   -EPERM   the child runs as another user, whom the caller may not signal
+ *   -EAGAIN  as for aspawn_pid()
  */
 PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 
@@ -795,14 +796,14 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
  * (daemons, jobs of an interactive shell) and processes of another user do not get the signal.
  *
  * To end a command with its processes, send SIGTERM, wait for ended_fd or a grace period, and send
- * SIGKILL. Call aspawn_wait() last: later the number may be another process group's.
+ * SIGKILL. Call aspawn_wait() last: later another process group may have the number.
  *
  * Details: a private child is reaped at its end. Its process group is then reached from Linux 6.9
  * on, if a kill function (signal 0 will do) or aspawn_pidfd() was called before. If SIGCHLD is
  * ignored, any child is reaped at its end; its process group is reached from Linux 6.9 on. Before
  * Linux 6.9, and without a pidfd, the call uses kill(2) as aspawn_kill() does; aspawn_kill_cgroup()
  * is safe.
- *   -EINVAL, -ESRCH  as for aspawn_kill()
+ *   -EINVAL, -ESRCH, -EAGAIN  as for aspawn_kill()
  *   -EPERM  the caller may not signal any member
  */
 PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
@@ -813,13 +814,14 @@ PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
  * may survive: aspawn(7). The call may be repeated with a shorter grace.
  *
  * Details: the call does not wait for the end. The stop_signal reaches sixteen generations, but no
- * process that /proc hides (hidepid). For a tree in a control group the call may wait, or fail with
- * -EAGAIN, as aspawn_pid() does.
+ * process that /proc hides (hidepid). For a tree in a control group the call may wait as
+ * aspawn_pid() does.
  *
  * grace_ms       0 means one second, and ASPAWN_GRACE_NONE no grace.
  *   -EINVAL      child is no tree; grace_ms is less than ASPAWN_GRACE_NONE
  *   -ESRCH       the tree has ended, or cannot be reached after aspawn_release()
  *   -EOWNERDEAD  somebody has killed the helper: use the other kill functions
+ *   -EAGAIN      as for aspawn_pid(), in a control group
  */
 PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
 
@@ -840,8 +842,8 @@ PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
 PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 
 /*
- * Returns how many processes of the control group, and with version 2 of those below, the OOM
- * killer has ended. A higher number after a command with ASPAWN_JOIN_CGROUP(cgroup_fd) says why it
+ * Returns how many processes the OOM killer has ended in the control group, and with version 2 in
+ * those below. A higher number after a command with ASPAWN_JOIN_CGROUP(cgroup_fd) says why it
  * ended: aspawn_run() compares.
  *   -EBADF  cgroup_fd is not open
  *   -ENOENT, -ENOTDIR  the directory is no control group or has no memory controller, as the root
