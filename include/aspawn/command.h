@@ -299,7 +299,7 @@ enum aspawn_step {
 	ASPAWN_STEP_CLONE = -8
 };
 
-/* This says what failed.
+/* A struct aspawn_failure says what failed.
  *
  * Details: the structure has 128 bytes on every architecture, and no pointer. */
 struct aspawn_failure {
@@ -329,7 +329,7 @@ PSYS_ASSERT(aspawn_failure_has_128_bytes, sizeof(struct aspawn_failure) == 128);
 PSYS_API const char *aspawn_failure_name(const struct aspawn_failure *failure);
 
 /*
- * Formats a failure for people, as snprintf(3) does, in at most 255 bytes: action 2, chdir
+ * Formats a failure as snprintf(3) does, in at most 255 bytes and a NUL, such as: action 2, chdir
  * "/srv/checks": ENOENT.
  *
  * Details: failure may be NULL. The text is empty if nothing failed. Control characters of the
@@ -662,8 +662,7 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
 /*
  * Waits for the child's end, or the end of all processes of a tree. The call reaps the child,
  * closes ended_fd and started_fd, and frees the memory; the caller closes in_fd, out_fd, err_fd and
- * pty_fd. To be able to cancel a wait, poll ended_fd, which is readable after the end, and then
- * call aspawn_ended().
+ * pty_fd. To be able to cancel a wait, poll ended_fd, and then call aspawn_ended().
  *
  * A program that fills a pipe never ends: read first, or call aspawn_communicate().
  *
@@ -678,14 +677,14 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
  *   -ECANCELED   the program was never executed: aspawn_wait_started() says why. The child is
  *                reaped; *status is exit 127 or the fatal signal
  *   -ETIMEDOUT   the child still runs
- *   -ECHILD      another wait has reaped the child, or SIGCHLD is ignored: before Linux 6.15, or
- *                without a pidfd
+ *   -ECHILD      before Linux 6.15, or without a pidfd: another wait has reaped the child, or
+ *                SIGCHLD is ignored
  *   -ENOTEMPTY   some processes of a tree could not be ended: aspawn(7). *status is -1 if the
  *                program is among them
  *   -EOWNERDEAD  somebody has killed the helper of a tree; the tree goes on
  *   -EINVAL      child is NULL or no child, or was waited for
  *
- * After an error other than -ETIMEDOUT and -EINVAL there is no child.
+ * After an error other than -ETIMEDOUT and -EINVAL the handle has no child.
  *
  * Details: -ENOTEMPTY is returned for set-user-ID programs, and for processes that hang in the
  * kernel. After -ECHILD and -EOWNERDEAD *status and *usage are untouched. From Linux 6.15 on a
@@ -734,8 +733,8 @@ PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned c
  * Gives back everything except the process, the pipes and the terminal, for callers that reap the
  * child by waitpid(2) or not at all. The call may be repeated.
  *
- * Without a pool the call waits for the exec, at which the child leaves the caller's memory. For a
- * private child the call returns at once: repeat it after the child's end.
+ * Without a pool the call waits for the exec, or, for a private child, returns at once, and has to
+ * be repeated after the child's end.
  *
  * Details: ended_fd and started_fd are closed. A pool gets the memory, and reuses the memory when
  * the child has left. After aspawn_wait() the call does nothing. The call waits at most a second
