@@ -38,9 +38,9 @@ extern "C" {
 
 /*
  * The server of a queue is a process with the caller's memory and a small descriptor table of its
- * own. The server starts and reaps the jobs, collects their output, and ends jobs after their time
- * limit. The caller gets no SIGCHLD of a job, and finds no job by wait(2). No job inherits a
- * descriptor.
+ * own. The server starts and reaps the jobs, collects their output, and enforces their time limits.
+ * The caller gets no SIGCHLD of a job, and finds no job by wait(2). Jobs inherit descriptors only
+ * with ASPAWN_QUEUE_LOCAL.
  *
  * SECURITY: server and jobs have the credentials, namespaces, filters, limits, directory, umask and
  * session of the thread that created the queue. Close the queue before the process restricts itself
@@ -52,8 +52,9 @@ extern "C" {
  * perform the actions. Meanwhile no other job starts: prefer aspawn_start() for many such jobs.
  *
  * At the end of the caller's process, or within seconds after its exec, the server kills all jobs
- * and ends. If somebody kills the server, its programs are killed too, except set-user-ID programs.
- * The next submission makes a new server, with the calling thread's credentials.
+ * and ends. If somebody kills the server, its programs are killed too, except set-user-ID programs,
+ * and all jobs, also those that wait, get ASPAWN_OUTCOME_LOST. The next submission makes a new
+ * server, with the calling thread's credentials.
  *
  * Details: while the caller's process is stopped, jobs go on, and time limits pass. What the
  * programs of a killed server have started lives on, except of a tree. A caller that is a subreaper
@@ -151,15 +152,14 @@ struct aspawn_job {
 	uint64_t flags;  /* a sum of enum aspawn_job_flags */
 	uint64_t cookie; /* the caller's, for any use; the result has it too */
 
-	/* A job has no handle: pool, owners except ASPAWN_OWNER_TREE, and most flags have no
-	 * effect. Each stream is ASPAWN_STREAM_DEFAULT or _NULL; std_err may be
-	 * ASPAWN_STREAM_STDOUT.
+	/* A job has no handle: pool, owners except ASPAWN_OWNER_TREE, and
+	 * ASPAWN_COMMAND_STARTED_FD, _NO_PIDFD, _NONBLOCK and _DIES_WITH_CALLER have no effect.
+	 * Each stream is ASPAWN_STREAM_DEFAULT or _NULL; std_err may be ASPAWN_STREAM_STDOUT.
 	 *
-	 * Details: the flags with an effect are ASPAWN_COMMAND_SHELL_ON_ENOEXEC,
-	 * _RELATIVE_TO_CALLER, _TREE_OR_GROUP and _INHERIT_SIGNALS, which takes the signal mask and
-	 * the ignored signals from the thread that created the queue. A tree ends with the program,
-	 * the time limit, a cancellation, the queue, the server and the caller's process; other
-	 * jobs go on meanwhile.
+	 * Details: ASPAWN_COMMAND_INHERIT_SIGNALS takes the signal mask and the ignored signals
+	 * from the thread that created the queue. A tree ends with the program, the time limit, a
+	 * cancellation, the queue, the server and the caller's process; other jobs go on
+	 * meanwhile.
 	 *
 	 * The submission sends copies of the descriptors above 2 that actions use, at most 253,
 	 * which keep their numbers and are CLOEXEC; the caller may then close its own.
@@ -178,7 +178,7 @@ struct aspawn_job {
 	 * ASPAWN_STEP_STREAMS with the subject "input": -EFBIG beyond RLIMIT_FSIZE. */
 	const void *input;
 	size_t input_size;
-	/* So many bytes of standard output and standard error are kept, with a NUL; the rest is
+	/* This many bytes of standard output and standard error are kept, with a NUL; the rest is
 	 * dropped. 0 means /dev/null. */
 	size_t out_size, err_size;
 
@@ -193,7 +193,7 @@ struct aspawn_job {
 	int64_t prepared __attribute__((aligned(8)));
 
 	/* At most key_limit jobs with this key run at a time, and later jobs pass waiting jobs; 0
-	 * means no limit. */
+	 * in either means no limit. */
 	uint32_t key, key_limit;
 
 	/* The number is from 0 to ASPAWN_MOST_PRIORITY. The job with the highest number starts
@@ -288,7 +288,7 @@ struct aspawn_result {
 	int outcome;
 	int pid;    /* tells the number of the process; 0 means no process */
 	int status; /* as for aspawn_run() */
-	/* How many processes of a tree could not be ended. For another job 1 means that the caller
+	/* How many processes of a tree could not be ended. Without a tree 1 means that the caller
 	 * may not signal the program, which runs on as pid.
 	 *
 	 * Details: this happens after a set-user-ID exec. The result then has no status. The server
@@ -309,11 +309,11 @@ struct aspawn_result {
 	int64_t executed_ns __attribute__((aligned(8)));
 	int64_t ended_ns __attribute__((aligned(8)));
 	struct aspawn_failure failure; /* why the program was not executed; otherwise error is 0 */
-	struct psys_rusage usage;      /* as for aspawn_run() */
-	uint64_t memory_peak __attribute__((aligned(8))); /* as for aspawn_run() */
 	/* As for aspawn_run().
 	 *
 	 * Details: cut is 0 if the library has ended the program, and awaits no output. */
+	struct psys_rusage usage;
+	uint64_t memory_peak __attribute__((aligned(8)));
 	int cut;
 };
 
@@ -337,18 +337,17 @@ PSYS_API int aspawn_queue_wait(struct aspawn_queue *queue, const struct aspawn_r
 PSYS_API int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result **results,
 				  int count);
 
-/* Formats a result for people, as aspawn_io_text() does. */
+/* Formats a result as aspawn_io_text() does. */
 PSYS_API size_t aspawn_result_text(char *to, size_t size, const struct aspawn_result *result);
 
 /*
  * Returns a descriptor of the queue for poll(2) and epoll(7). The descriptor is readable when
  * results may be ready, or the server was killed (Linux 5.3), until aspawn_queue_wait() with
- * timeout 0 has returned less than asked for. A thread that only polls calls aspawn_queue_count()
- * each second, in case a job has stopped the server (SIGSTOP).
+ * timeout 0 has returned less than asked for. A thread that only polls must call
+ * aspawn_queue_count() each second, which continues a server that a job has stopped (SIGSTOP).
  *
- * Details: aspawn_queue_count() continues a stopped server, as the functions that wait, submit and
- * cancel do. The descriptor does not show that the server is stopped. Before Linux 5.3 wait with a
- * timeout.
+ * Details: the functions that wait, submit and cancel continue a stopped server too. The descriptor
+ * does not show that the server is stopped. Before Linux 5.3 wait with a timeout.
  *   -EBADF   the queue was created without ASPAWN_QUEUE_FD
  */
 PSYS_API int aspawn_queue_fd(struct aspawn_queue *queue);
