@@ -208,7 +208,7 @@ def members(names, own):
         for text, group in groupby(of["members"], key=lambda member: member["text"]):
             if text in ("internal", "0") or text.startswith("sizeof") or not paragraphs(text):
                 continue
-            text = re.sub(r"^a sum of enum \w+_flags$", "a sum of the flags below", text)
+            text = re.sub(r"^a sum of enum \w+_flags$", "is a sum of the flags below", text)
             for number, line in enumerate(declared(group)):
                 yield from [".TQ" if number else ".TP", line.rstrip()]
             for number, paragraph in enumerate(paragraphs(text)):
