@@ -322,12 +322,13 @@ def explore(scenario, pair, everything, is_mutant):
 
 # --- mutants -------------------------------------------------------------------------------
 
-Mutant = collections.namedtuple('Mutant', 'name scenario pair path old new')
+# changes: (path, old, new) of each file
+Mutant = collections.namedtuple('Mutant', 'name scenario pair changes')
 
 
 def read_mutants():
     """Reads blocks: "NAME: SCENARIO PARTY PARTY FILE", then lines with - and with +, as in a
-    patch."""
+    patch. A line "in FILE" begins the lines of another file."""
     result = []
     with open(HERE + '/mutants.txt', encoding='utf-8') as file:
         blocks = re.split(r'\n\n+', re.sub(r'(?m)^#.*\n', '', file.read()).strip())
@@ -335,27 +336,32 @@ def read_mutants():
         head, *lines = block.splitlines()
         name, _, rest = head.partition(': ')
         scenario, one, other, path = rest.split()
-        old, new = ('\n'.join(line[1:] for line in lines if line[0] == sign) for sign in '-+')
-        result.append(Mutant(name, scenario, (one, other), path, old, new))
+        changes = []
+        for part in re.split(r'(?m)^in ', '\n'.join([path, *lines])):
+            path, *lines = part.splitlines()
+            changes.append((path, *('\n'.join(line[1:] for line in lines if line[0] == sign) for sign in '-+')))
+        result.append(Mutant(name, scenario, (one, other), changes))
     return result
 
 
 def build(mutant):
-    """Returns the path of scenarios with the mutant in place of its source's object."""
+    """Returns the path of scenarios with the mutant in place of its sources' objects."""
     folder = os.path.join(WORK, re.sub(r'\W+', '-', mutant.name))
     os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(ROOT, mutant.path), encoding='utf-8') as file:
-        text = file.read()
-    if text.count(mutant.old) != 1:
-        raise ValueError(f'{mutant.path} has {text.count(mutant.old)} times: {mutant.old}')
-    source, target = folder + '/mutant.c', folder + '/scenarios'
-    with open(source, 'w', encoding='utf-8') as file:
-        file.write(text.replace(mutant.old, mutant.new))
     compile_it, link, objects = (shlex.split(os.environ[name]) for name in ('COMPILE', 'LINK', 'OBJECTS'))
-    includes = ['-iquote', os.path.dirname(mutant.path)]
-    for command in (compile_it + ['-w', *includes, '-c', source, '-o', folder + '/mutant.o'],
-                    link + ['-o', target, folder + '/mutant.o'] + objects):
-        subprocess.run(command, cwd=ROOT, check=True)
+    target, mutated = folder + '/scenarios', []
+    for path, old, new in mutant.changes:
+        with open(os.path.join(ROOT, path), encoding='utf-8') as file:
+            text = file.read()
+        if text.count(old) != 1:
+            raise ValueError(f'{path} has {text.count(old)} times: {old}')
+        source = f'{folder}/mutant-{os.path.basename(path)}'
+        with open(source, 'w', encoding='utf-8') as file:
+            file.write(text.replace(old, new))
+        mutated.append(source[:-2] + '.o')
+        includes = ['-iquote', os.path.dirname(path)]
+        subprocess.run(compile_it + ['-w', *includes, '-c', source, '-o', mutated[-1]], cwd=ROOT, check=True)
+    subprocess.run(link + ['-o', target, *mutated] + objects, cwd=ROOT, check=True)
     for name in ('program', 'script'):
         if os.path.exists(f'{folder}/{name}'):
             os.unlink(f'{folder}/{name}')
