@@ -1491,7 +1491,7 @@ SCENARIO(private_tree_or_group)
 
 SCENARIO(private_tree_dies_with_caller)
 {
-	return ends_as_tree(ASPAWN_COMMAND_DIES_WITH_CALLER, NULL, 0, 0);
+	return ends_as_tree(ASPAWN_COMMAND_DIES_WITH_CALLER, NULL, 0, 10000);
 }
 
 static const char *parent_group; /* of the scenario: they run two at a time */
