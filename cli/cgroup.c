@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cgroup of version 2 of the command's own: --memory, --pids-limit, --cgroup. Runs in the tool.
+ * Makes a cgroup of version 2 for the command (--memory, --pids-limit, --cgroup). Runs in the tool.
  *
- * Without --cgroup the parent is the tool's own group. If that has the controllers enabled for its
- * children, the command's group is made below. Otherwise the tool must be alone in it: a group with
- * controllers for its children can have no processes. The tool moves itself to a leaf. At the end
- * the tool takes all of this back, unless something lives on in the command's group.
+ * Without --cgroup the parent is the tool's own cgroup. If the parent has the controllers enabled
+ * for its children, the tool makes the command's cgroup below. Otherwise the tool must be alone in
+ * the parent, and moves itself to a leaf: a cgroup with controllers for its children can have no
+ * processes. At the end the tool undoes all changes, unless a process lives on in the command's
+ * cgroup.
  */
 #include "cli.h"
 
@@ -13,7 +14,7 @@ enum { NAPS = 100, NAPS_TO_LEAVE = 10, LEVELS = 16 };
 
 static struct {
 	int parent;
-	struct text name, leaf;  /* of the directories; empty: not made */
+	struct text name, leaf;  /* names of directories, or empty */
 	struct text controllers; /* " +memory +pids" */
 } cgroup;
 
@@ -34,7 +35,7 @@ static int write_number(int directory, const char *file, uint64_t number)
 	return number == UINT64_MAX ? 0 : write_text(directory, file, digits);
 }
 
-/* Returns what is behind the name at the beginning of a line; NULL: there is no such line. */
+/* Returns the text behind the name at the beginning of a line, or NULL if no line has the name. */
 static char *find_line(char *text, const char *name)
 {
 	const size_t length = psys_strlen(name);
@@ -46,7 +47,7 @@ static char *find_line(char *text, const char *name)
 	return *text ? text + length : NULL;
 }
 
-/* A number behind the name; 0: there is none. */
+/* Returns the number behind the name, or 0 if the file has no number. */
 static uint64_t number_in(int directory, const char *file, const char *name)
 {
 	char text[2048];
@@ -84,7 +85,8 @@ static void refuse(struct setting *setting, const char *what, const char *subjec
 
 /* --- the parent ------------------------------------------------------------------------- */
 
-/* "0::/path" of /proc/self/cgroup. On a hybrid system version 2 is elsewhere. */
+/* Opens the cgroup of the line "0::/path" of /proc/self/cgroup. On a hybrid system version 2 is
+ * mounted at /sys/fs/cgroup/unified. */
 static int open_own(void)
 {
 	char text[4096];
@@ -213,8 +215,8 @@ uint64_t cgroup_cpu_us(const struct setting *setting)
 	return setting->cgroup < 0 ? 0 : number_in(setting->cgroup, "cpu.stat", "usage_usec ");
 }
 
-/* Removes a group, with those that the command has made in it. Fails with -EBUSY if it has a
- * process, or more than the given levels of groups. */
+/* Removes a cgroup, with the cgroups that the command has made below. Fails with -EBUSY if the
+ * cgroup has a process, or more than the given levels of cgroups. */
 static int remove_group(int parent, const char *name, int levels)
 {
 	char records[1024] __attribute__((aligned(8)));
@@ -237,8 +239,9 @@ static int remove_group(int parent, const char *name, int levels)
 	return psys_unlinkat(parent, name, PSYS_AT_REMOVEDIR);
 }
 
-/* What has ended may be in its group for a moment yet. The limits of what lives on stay, and so
- * does the leaf: the kernel lets the tool return only to a group without controllers. */
+/* Waits a moment, as an ended process may still be in the cgroup. If processes live on, their
+ * limits stay, and the leaf stays: the kernel lets the tool return only to a cgroup without
+ * controllers. */
 void cgroup_end(struct setting *setting)
 {
 	const struct psys_timespec nap = { 0, 10000000 };

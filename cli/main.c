@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The tool from its start to its exit code. Runs in the tool. */
+/* Runs the tool from its start to its exit code. */
 #include "cli.h"
 
-/* A closed stream's number must not become that of a file which the tool opens. The exec closes it
- * again. */
+/* Otherwise a file that the tool opens could get the number of a closed stream. The exec closes the
+ * placeholder again. */
 static void hold_streams(struct setting *setting)
 {
 	for (int fd = 0; fd < 3; fd++) {
@@ -48,7 +48,7 @@ static void open_stdin(struct setting *setting)
 			open_named(options, "--stdin", options->stdin_file, PSYS_O_RDONLY);
 }
 
-/* The parent's number may be another's by the time of the open: the second look tells. */
+/* The parent's number may be another process's by the time of the open: the second look tells. */
 static void watch_parent(struct setting *setting)
 {
 	if (!setting->options.dies_with_parent)
@@ -73,7 +73,7 @@ static bool has_proc(int pid)
 	       psys_faccessat(PSYS_AT_FDCWD, "/proc/thread-self/children", PSYS_R_OK) >= 0;
 }
 
-/* The object of JSON is opened first, as it tells also what is wrong with other options. */
+/* The file for JSON is opened first, as the object also tells the errors of other options. */
 static void prepare(struct setting *setting)
 {
 	struct options *options = &setting->options;
@@ -96,7 +96,7 @@ static void prepare(struct setting *setting)
 int main(int argc, char **argv, char **envp)
 {
 	static struct setting setting;
-	/* Each looks for its options. */
+	/* Each function looks for its options. */
 	static void (*const steps[])(struct setting *) = {
 		open_stdin, watch_parent, user_find, streams_prepare, cgroup_make, supervise
 	};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of the command line, as a table. Runs in the tool, before there is anything else. */
+/* Reads the command line by a table of options. Runs in the tool, before the other preparations. */
 #include "cli.h"
 
 enum kind { FLAG, DURATION, SIGNAL, SIZE, COUNT, TEXT, NUMBER, RLIMIT, HELP, VERSION };
 
-/* A line of --help, which begins with the option's names. */
+/* The line of --help begins with the option's names. */
 struct option {
 	const char *help;
 	unsigned char kind;
@@ -81,7 +81,7 @@ void options_refuse(struct options *options, const char *name, const char *value
 
 /* --- values ----------------------------------------------------------------------- */
 
-/* Returns the milliseconds of a unit; 0: there is no such unit. */
+/* Returns the milliseconds of a unit, or 0 for an invalid unit. */
 static uint32_t unit_of(const char *unit)
 {
 	static const struct {
@@ -96,7 +96,7 @@ static uint32_t unit_of(const char *unit)
 	return 0;
 }
 
-/* In milliseconds 30 000 years: nothing lives until a limit that is longer. */
+/* 30 000 years in milliseconds are enough: no process lives longer. */
 #define LONGEST 1000000000000000
 
 /* A fraction below a millisecond is rounded up, since 0 is no limit. */
@@ -152,7 +152,7 @@ static bool read_text(const char *value, void *member)
 	return *(*(const char **)member = value);
 }
 
-/* With or without SIG; a number; 0 and EXIT send nothing. */
+/* Reads a name with or without SIG, or a number. 0 and EXIT send nothing. */
 static bool read_signal(const char *value, void *member)
 {
 	const char *digits = value;
@@ -186,7 +186,7 @@ static bool read_limit(const char **from, uint64_t *limit)
 	return true;
 }
 
-/* NAME=SOFT:HARD, or NAME=BOTH. */
+/* Reads NAME=SOFT:HARD, or NAME=BOTH. */
 static bool read_rlimit(const char *value, void *member)
 {
 	struct rlimit_option *limit = member, *end = limit + MOST_RLIMITS;
@@ -223,7 +223,7 @@ static bool read_fd(const char *value, void *member)
 	return true;
 }
 
-/* Those of a kind without a function take no value. */
+/* Options of a kind without a function take no value. */
 static const struct {
 	bool (*read)(const char *value, void *member);
 	const char *expected;
@@ -275,8 +275,8 @@ static const struct option *find_option(const char *name)
 	return NULL;
 }
 
-/* The value is behind the name, or the next argument. Returns how many arguments were read; 0: an
- * option without a value. */
+/* The value is behind the name, or the next argument. Returns how many arguments were read, or 0
+ * for an option without a value. */
 static int read_option(struct options *options, const char *name, const char *behind,
 		       const char *next)
 {
@@ -318,7 +318,7 @@ static int read_long(struct options *options, char **argv)
 	return read ? read : 1;
 }
 
-/* Several letters, of which the last may have a value. */
+/* Reads several letters in an argument. The last letter may have a value. */
 static int read_letters(struct options *options, char **argv)
 {
 	int read = 0;
@@ -330,7 +330,7 @@ static int read_letters(struct options *options, char **argv)
 	return read ? read : 1;
 }
 
-/* After a wrong value it reads on: --json may follow. */
+/* Reads on after a wrong value, as --json may follow. */
 void options_read(struct options *options, int argc, char **argv)
 {
 	psys_memset(options, 0, sizeof *options);

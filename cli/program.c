@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's start. Runs in the reaper; in the tool if that does the reaper's work. */
+/* Starts the program. Runs in the reaper, or in the tool if the tool does the reaper's work. */
 #include "cli.h"
 
 enum { MOST_ACTIONS = 16 + MOST_RLIMITS };
 
-/* Each function makes the next actions, and returns what is behind them. */
+/* Each function adds actions, and returns the place of the next action. */
 static struct aspawn_action *plan_signals(struct aspawn_action *next, const struct setting *setting)
 {
 	aspawn_action_sigmask(next++, &setting->mask);
@@ -13,8 +13,7 @@ static struct aspawn_action *plan_signals(struct aspawn_action *next, const stru
 	return next;
 }
 
-/* Process 1 gives the program a process group of its own, which has the terminal in the
- * foreground. */
+/* Process 1 gives the program its own process group, in the foreground of the terminal. */
 static struct aspawn_action *plan_session(struct aspawn_action *next, const struct setting *setting)
 {
 	int group;
@@ -31,8 +30,8 @@ static struct aspawn_action *plan_session(struct aspawn_action *next, const stru
 	return next;
 }
 
-/* RLIMIT_CPU counts whole seconds: a fraction is rounded up, by its digits, as 64-bit numbers are
- * not divided here. After the soft limit (SIGXCPU) a program has a second more. */
+/* As RLIMIT_CPU counts whole seconds, a fraction is rounded up. The last digits are cut, as 64-bit
+ * numbers are not divided here. After the soft limit (SIGXCPU) a program has a second more. */
 static struct aspawn_action *plan_limits(struct aspawn_action *next, const struct options *options)
 {
 	char digits[PSYS_DECIMAL_SIZE];
@@ -95,7 +94,7 @@ void program_start(const struct setting *setting)
 		.std_out = setting->streams[1],
 		.std_err = setting->streams[2],
 		.memory = setting->options.user ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED,
-		/* The program ignores what the tool ignores, except the signal that ends it. */
+		/* The program ignores the same signals as the tool, except its stop signal. */
 		.stop_signal = signal == PSYS_SIGKILL || signal == PSYS_SIGSTOP ? 0 : signal,
 	};
 	shared->error = aspawn_start(&child, &command);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reaper: the parent of the program, and of what descendants leave to it
- * (PR_SET_CHILD_SUBREAPER).
+ * The reaper is the parent of the program, and of all orphans (PR_SET_CHILD_SUBREAPER).
  *
- * The library's tree ends everything by SIGKILL as soon as its program ends, but what a command
- * leaves shall have time to end by itself. So the reaper is the tree's program, and ends when it
- * has no child any more. As the one parent who reaps, it may signal its children by their numbers.
- * If somebody kills the helper, also together with the tool, the reaper ends everything.
+ * The library's helper kills a tree as soon as the tree's program ends, but processes that a
+ * command leaves shall have time to end by themselves. Therefore the reaper is the tree's program,
+ * and ends when its last child has ended. As no other process reaps the reaper's children, the
+ * reaper may signal children by their numbers. If somebody kills the helper, also together with the
+ * tool, the reaper ends everything.
  *
- * Orders of the tool are in the shared page, with SIGCONT as the doorbell, which also
- * continues a reaper that somebody has stopped. Its answers are in the same page, with SIGCHLD for
- * the tool. It has no descriptors, so that none of the program's pipes stays open.
+ * The tool writes orders to the shared page, and sends SIGCONT: the signal also continues a reaper
+ * that somebody has stopped. The reaper writes its answers to the same page, and sends SIGCHLD to
+ * the tool. The reaper has no descriptors, as they would keep the program's pipes open.
  */
 #include "cli.h"
 
@@ -42,13 +42,13 @@ static struct process read_process(int pid)
 	return process;
 }
 
-/* Called in the tool: true if the program is stopped, or has ended, or nothing tells. */
+/* True if the program is stopped, has ended, or is unknown. Runs in the tool. */
 bool program_has_stopped(const struct shared *shared)
 {
 	return shared->pid <= 0 || *psys_strchrnul("TtZX", read_process(shared->pid).state);
 }
 
-/* Finds all processes. Returns how many there are, or some thousands. */
+/* Finds all processes. Returns their count, at most MOST_FOUND. */
 static int find_processes(void)
 {
 	char records[2048] __attribute__((aligned(8)));
@@ -69,7 +69,8 @@ static int find_processes(void)
 	return count;
 }
 
-/* Moves the descendants to the front, each generation behind its parents. Returns their count. */
+/* Moves the descendants to the front, each generation behind its parents. Returns the count of
+ * descendants. */
 static int find_descendants(void)
 {
 	const int count = find_processes();
@@ -89,8 +90,8 @@ static int find_descendants(void)
 
 /* --- signals ----------------------------------------------------------------------------- */
 
-/* A number may be another process's by now: the pidfd is opened before the look at the parent. A
- * process whose parent has ended is the reaper's child. */
+/* The pidfd is opened before the look at the parent, as the number may be another process's by now.
+ * A process whose parent has ended is the reaper's child. */
 static void signal_found(struct shared *shared, const struct process *seen, int signal)
 {
 	const int fd = psys_pidfd_open(seen->pid, 0);
@@ -151,7 +152,7 @@ static void see_end(struct shared *shared, const struct psys_siginfo *info,
 {
 	const int code = info->code, status = info->u.child.status;
 
-	/* A program that calls ptrace(2) with PTRACE_TRACEME, which its parent traces, goes on. */
+	/* A program may have called ptrace(2) with PTRACE_TRACEME: the detach lets it go on. */
 	if (code != PSYS_CLD_EXITED && code != PSYS_CLD_KILLED && code != PSYS_CLD_DUMPED) {
 		const unsigned signal = status >> 8 || status == PSYS_SIGTRAP ? 0 : (unsigned)status;
 		psys_ptrace(PTRACE_DETACH, info->u.child.pid, NULL, (void *)(uintptr_t)signal);
@@ -193,8 +194,9 @@ static void let_go_of_files(void)
 	psys_chdir("/");
 }
 
-/* After the program's start it leaves the tool's process group, which a SIGKILL may be for. The
- * library has set PR_SET_PDEATHSIG to SIGKILL, until an exec that does not come. */
+/* After the program's start the reaper leaves the tool's process group, as somebody may send
+ * SIGKILL to the group. The library has set PR_SET_PDEATHSIG to SIGKILL until the exec, but the
+ * reaper never calls exec. */
 int reaper_main(void *arg)
 {
 	const struct psys_timespec moment = { 0, 10000000 };

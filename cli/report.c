@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tool says of the end: a line, an object of JSON, an exit code. Runs in the tool. */
+/* Reports the end by a line, an object of JSON and an exit code. Runs in the tool. */
 #include "cli.h"
 
-/* The reason is for the line. If it has a %t, that is the limit. */
+/* The reason is for the line. A %t in the reason is the limit. */
 static const struct {
 	const char *name, *reason;
 } outcomes[] = {
@@ -107,8 +107,8 @@ static void add_reason(struct text *text, const struct setting *s)
 			    outcome <= CPU_TIME ? limits[outcome] : 0);
 }
 
-/* Of an action the user knows the option with its value: rlimit 7 is --rlimit "nofile=64:64".
- * Returns NULL if it has none. */
+/* Returns the option of an action, with the user's value: rlimit 7 is --rlimit "nofile=64:64".
+ * Returns NULL if the action has no option. */
 static const char *option_of(const struct options *options, const struct aspawn_failure *failure,
 			     const char **value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output, and the input of a terminal, that goes through the tool: --idle, --output-limit, --pty.
+/* Moves output, and the input of a terminal, through the tool (--idle, --output-limit, --pty).
  * Otherwise the command has the tool's own streams. Runs in the tool. */
 #include "cli.h"
 
@@ -82,7 +82,7 @@ bool stream_is_ready(int fd, short events)
 	return psys_ppoll(&polled, 1, &none, NULL, 0) > 0;
 }
 
-/* A terminal gives its descriptor for two pumps. */
+/* Two pumps share the descriptor of a terminal. */
 static void end_pump(struct pump *pump)
 {
 	/* so that the program gets SIGPIPE, if nobody reads its output */
@@ -92,7 +92,7 @@ static void end_pump(struct pump *pump)
 	pump->length = 0;
 }
 
-/* Returns false if there is nothing to read now. */
+/* Returns false if nothing can be read now. */
 static bool fill(struct pump *pump)
 {
 	if (pump->from < 0 || !stream_is_ready(pump->from, PSYS_POLLIN))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The supervision of the command: signals, limits and the end. Runs in the tool.
+ * Supervises the command: signals, limits and the end. Runs in the tool.
  *
- * RUNNING    until the program ends, a limit is reached, or a signal asks for the end
- * LINGERING  the program has ended by itself: what it has left has 100 ms
- * ENDING     a signal was sent, and the grace runs
- * KILLING    SIGKILL was sent to everything that the reaper has found; soon the library ends the
- *            rest
- * DRAINING   nothing is left but output that is yet to be written
+ * RUNNING    The program runs until it ends, a limit is reached, or a signal asks for the end.
+ * LINGERING  The program has ended by itself: the processes that it has left have 100 ms.
+ * ENDING     A signal was sent, and the grace runs.
+ * KILLING    SIGKILL was sent to every process that the reaper has found. Soon the library ends the
+ *            rest.
+ * DRAINING   The tool still writes the output that is left.
  */
 #include "cli.h"
 
@@ -30,8 +30,8 @@ struct supervision {
 	bool is_helperless;          /* somebody has killed the helper */
 	bool gives_up;               /* a signal asks for the end, and output is still there */
 	bool is_over;                /* nothing of the command is left */
-	int64_t ended_at;            /* the program's end; 0: it runs */
-	int64_t timeout_at, step_at; /* the latter: when the phase is over */
+	int64_t ended_at;            /* the program's end, or 0 while it runs */
+	int64_t timeout_at, step_at; /* when the timeout, or the phase, is over */
 };
 
 /* --- orders ---------------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ static void order(struct supervision *s, bool all, int signal)
 	ring(s);
 }
 
-/* 0: without a limit. */
+/* Returns NO_TIME for 0, as 0 is no limit. */
 static int64_t time_in(int64_t ms)
 {
 	return ms > 0 ? now_ms() + ms : NO_TIME;
@@ -71,7 +71,7 @@ static void kill_all(struct supervision *s)
 	order(s, true, PSYS_SIGKILL);
 }
 
-/* Signal 0: nothing is sent. */
+/* Signal 0 sends nothing. */
 static void stop(struct supervision *s, bool all, int signal, int64_t grace)
 {
 	if (s->phase >= KILLING)
@@ -98,7 +98,7 @@ static void reach_limit(struct supervision *s, enum outcome outcome)
 
 /* --- signals to the tool ----------------------------------------------------------------- */
 
-/* A second reason ends everything at once. Reason 0: the parent process has ended. */
+/* A second reason ends everything at once. Reason 0 is the end of the parent process. */
 static void stop_by_signal(struct supervision *s, int reason, bool all, int signal)
 {
 	if (s->stops++ && s->phase != DRAINING) {
@@ -113,9 +113,9 @@ static void stop_by_signal(struct supervision *s, int reason, bool all, int sign
 	stop(s, all, signal, s->options->kill_after);
 }
 
-/* The shell takes the terminal as soon as the tool has stopped: the program, which reads the
- * terminal, must have stopped before, or it takes what is typed for the shell.
- * A program may also refuse to stop. */
+/* The shell takes the terminal as soon as the tool has stopped. A program that reads the terminal
+ * must stop first, or the program takes input for the shell. The wait is short, as a program may
+ * refuse to stop. */
 static void stop_after_program(const struct supervision *s)
 {
 	const struct psys_timespec moment = { 0, 1000000 };
@@ -123,13 +123,13 @@ static void stop_after_program(const struct supervision *s)
 	for (int ms = 0; ms < MOST_STOPPING && !program_has_stopped(s->shared); ms++)
 		psys_nanosleep(&moment, NULL);
 	terminal_leave();
-	psys_kill(s->setting->tool, PSYS_SIGSTOP); /* process 1 ignores that */
+	psys_kill(s->setting->tool, PSYS_SIGSTOP); /* process 1 ignores SIGSTOP */
 }
 
 static void handle_signal(struct supervision *s, const struct psys_signalfd_siginfo *info)
 {
 	const int signal = (int)info->ssi_signo;
-	/* The command is in the tool's process group: what the terminal sends, both get. */
+	/* The command is in the tool's process group, and gets the terminal's signals itself. */
 	const bool is_sent = info->ssi_code == SI_KERNEL && !s->options->setsid &&
 			     !s->options->pty && !s->setting->is_init;
 
@@ -173,8 +173,8 @@ static void see_program_end(struct supervision *s)
 	s->step_at = time_in(LINGER);
 }
 
-/* The helper's end is the tree's, unless somebody has killed the helper: then the reaper has to end
- * the rest. */
+/* The helper's end is the tree's end, unless somebody has killed the helper: then the reaper has to
+ * end the rest. */
 static void see_tree_end(struct supervision *s)
 {
 	const int ended = aspawn_ended(&s->tree);
@@ -227,7 +227,7 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* It looks now and then if no descriptor tells the tree's end, and wakes a stopped reaper. */
+/* The tool looks now and then if no descriptor tells the tree's end, and wakes a stopped reaper. */
 static int64_t next_time(const struct supervision *s)
 {
 	const bool looks_often =
@@ -275,8 +275,8 @@ static void see_events(struct supervision *s)
 		see_time(s);
 }
 
-/* Whoever else holds the pipes is waited for at most a second after the program's end. A slow
- * reader of the output gets all of it. */
+/* With --leave, other writers to the pipes have a second after the program's end. A slow reader of
+ * the output gets all bytes. */
 static void drain(struct supervision *s)
 {
 	s->phase = DRAINING;
@@ -290,7 +290,7 @@ static void drain(struct supervision *s)
 	} while (!s->gives_up);
 }
 
-/* What is left is the library's to end, which knows how to treat hostile programs. */
+/* The library ends the processes that are left, as it knows how to treat hostile programs. */
 static void await_tree_end(struct supervision *s)
 {
 	if (s->phase == KILLING)
@@ -329,7 +329,7 @@ static int start_tree(struct supervision *s)
 	return r;
 }
 
-/* The tool ignores what it has ignored at its beginning, as nohup(1) wants it. */
+/* The tool still ignores the signals that were ignored at its beginning, as nohup(1) expects. */
 static int open_signals(void)
 {
 	struct psys_sigset set;

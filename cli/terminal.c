@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The terminal of --pty, and the user's own, which is raw meanwhile. Runs in the tool; the guard is
- * a process that sets the user's terminal back if the tool is killed, and holds nothing else.
+ * Makes the terminal of --pty, and sets the user's own terminal to raw mode meanwhile. Runs in the
+ * tool. The guard is a process that restores the user's terminal if the tool is killed. It holds
+ * only the terminal and a pipe.
  */
 #include "cli.h"
 
 enum { ROWS = 24, COLUMNS = 80, ECHO = 8 };
 enum { FLAGS = PSYS_O_RDWR | PSYS_O_NOCTTY | PSYS_O_CLOEXEC };
 
-/* The modes of a terminal as the kernel has them: the library's headers have none, as it sets no
- * modes. Architectures agree on the first four members, and on ECHO. */
+/* The kernel has the modes of a terminal in this form. The library sets no modes, and its headers
+ * lack the structure. Architectures agree on the first four members, and on ECHO. */
 struct termios {
 	unsigned c_iflag, c_oflag, c_cflag, c_lflag;
 	unsigned char rest[48]; /* the line discipline, control characters, speeds */
@@ -37,9 +38,9 @@ struct termios {
 
 static struct {
 	int here;         /* the tool's end */
-	bool is_terminal; /* the tool's input is one */
+	bool is_terminal; /* the tool's input is a terminal */
 	bool is_raw;
-	struct termios saved; /* the user's; without a terminal the command's */
+	struct termios saved; /* the user's, or the command's without a terminal */
 	int guard, guard_fd;
 } terminal = { .here = -1, .guard_fd = -1 };
 
@@ -58,7 +59,7 @@ static int open_peer(void)
 	return (int)psys_ioctl(terminal.here, PSYS_TIOCGPTPEER, (uintptr_t)FLAGS);
 }
 
-/* The user's modes are the new terminal's too. */
+/* The new terminal gets the modes of the user's terminal. */
 void terminal_make(struct setting *setting)
 {
 	const bool has_file = setting->options.stdin_file;
@@ -86,7 +87,7 @@ void terminal_make(struct setting *setting)
 		pump_set(0, 0, terminal.here);
 }
 
-/* In the background the terminal is another job's. */
+/* In the background the terminal belongs to another job. */
 void terminal_enter(void)
 {
 	struct termios raw = terminal.saved;
@@ -101,7 +102,7 @@ void terminal_enter(void)
 	terminal_resize();
 }
 
-/* Opens the program's end for a moment: the tool holds none, which would keep the output open. */
+/* Opens the program's end only for a moment, as an open end would keep the output open. */
 static bool has_unread_input(void)
 {
 	const int peer = open_peer();
@@ -111,9 +112,9 @@ static bool has_unread_input(void)
 	return has_input;
 }
 
-/* Now and then: a shell does not tell that the tool has come to the foreground; and after the
- * program has read an end of file, the next read shall find one too. A line editor such as readline
- * reads the character itself in a raw mode, where a second is enough between two of them. */
+/* Runs now and then, as a shell does not tell when the tool comes to the foreground. After the
+ * program has read an end of file, its next read shall find an end of file too. A line editor like
+ * readline reads the character itself in a raw mode: a character in a second is enough. */
 void terminal_tend(void)
 {
 	static int64_t next;
@@ -140,7 +141,7 @@ void terminal_leave(void)
 
 /* --- the guard ------------------------------------------------------------------------- */
 
-/* The end of the pipe without a byte is the tool's death. */
+/* The tool was killed if the pipe ends without a byte. */
 static void guard_main(int fd)
 {
 	char byte;
@@ -153,7 +154,7 @@ static void guard_main(int fd)
 	psys_exit_group(0);
 }
 
-/* Its exit signal is 0, so that no wait for the program finds it. */
+/* The guard's exit signal is 0: a wait for the program does not find the guard. */
 void terminal_guard(void)
 {
 	int ends[2] = { -1, -1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts, numbers and the clock. Runs in the tool and in the reaper. */
+/* Writes texts, and reads numbers and the clock. Runs in the tool and in the reaper. */
 #define PSYS_DEFINE_MEMORY_FUNCTIONS /* compilers call memcpy() and memset() */
 #include <stdarg.h>
 
@@ -12,8 +12,8 @@ void text_add(struct text *text, const char *more)
 		text->length = sizeof text->at - 1;
 }
 
-/* 64-bit numbers are not divided: 32-bit compilers call a function for that,
- * which is not linked. */
+/* 64-bit numbers are not divided: for a division 32-bit compilers call a function that is not
+ * linked. */
 static void add_seconds(struct text *text, uint64_t ms)
 {
 	char digits[PSYS_DECIMAL_SIZE + 3] = "000";
@@ -25,7 +25,7 @@ static void add_seconds(struct text *text, uint64_t ms)
 	text_add(text, fraction);
 }
 
-/* The library has the names of errors and signals in texts of its own. */
+/* The library's texts contain the names of errors and signals. */
 static void add_error(struct text *text, int error)
 {
 	const struct aspawn_io io = { .size = sizeof io };
@@ -40,7 +40,7 @@ static void add_signal(struct text *text, int signal)
 	static const struct {
 		int signal;
 		const char *name;
-	} harmless[] = { /* those that end nothing, which the library does not name */
+	} harmless[] = { /* the library does not name signals that end nothing */
 			 { PSYS_SIGCHLD, "SIGCHLD" }, { PSYS_SIGCONT, "SIGCONT" },
 			 { PSYS_SIGSTOP, "SIGSTOP" }, { PSYS_SIGTSTP, "SIGTSTP" },
 			 { PSYS_SIGTTIN, "SIGTTIN" }, { PSYS_SIGTTOU, "SIGTTOU" },
@@ -55,7 +55,8 @@ static void add_signal(struct text *text, int signal)
 	text_add(text, name);
 }
 
-/* Returns the length of the character of UTF-8 at the beginning of the string; 0: it is invalid. */
+/* Returns the length of the UTF-8 character at the beginning of the string, or 0 if it is
+ * invalid. */
 static size_t utf8_length(const unsigned char *s)
 {
 	const size_t length = *s < 0x80 ? 1 :
@@ -73,7 +74,7 @@ static size_t utf8_length(const unsigned char *s)
 	return is_invalid ? 0 : length;
 }
 
-/* A name or value of the user's, cut if it is long, so that the line says what is wrong with it. */
+/* Cuts a long name or value of the user: the line must have space for the error. */
 static void add_short(struct text *text, const char *string)
 {
 	char cut[132];
@@ -102,7 +103,7 @@ static void add_json(struct text *text, const char *string)
 	text_add(text, "\"");
 }
 
-/* One conversion. A number of UINT64_MAX, a negative time and a string NULL are null. */
+/* Adds a value. A number of UINT64_MAX, a negative time and a string NULL are null. */
 static void add_value(struct text *text, char conversion, va_list *values)
 {
 	char digits[PSYS_DECIMAL_SIZE];
@@ -175,7 +176,7 @@ int text_write(const struct text *text, int fd)
 	return 0;
 }
 
-/* Whatever a name has, the line has no control character, of C1 neither. */
+/* The line has no control character, not even of C1, whatever a name contains. */
 void say(const char *format, ...)
 {
 	struct text text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --user, from /etc/passwd and /etc/group: there is no libc that would ask a directory service.
- * Runs in the tool. */
+/* Reads the IDs of --user from /etc/passwd and /etc/group: without libc the tool cannot ask a
+ * directory service. Runs in the tool. */
 #include "cli.h"
 
 /* Returns the text of a file, which the caller may change. */
@@ -22,7 +22,7 @@ static char *read_file(const char *path)
 	return text;
 }
 
-/* Returns what is before the separator, and moves *text behind that. */
+/* Returns the part before the separator, and moves *text behind the separator. */
 static char *take(char **text, char separator)
 {
 	char *part = *text, *end = part + (psys_strchrnul(part, separator) - part);
@@ -41,7 +41,7 @@ static bool number_of(const char *digits, unsigned *number)
 	return is_number;
 }
 
-/* NAME:x:NUMBER:...: finds the line with this name or number, and leaves the rest of it. */
+/* Finds the line NAME:x:NUMBER:... with this name or number, and returns the rest of the line. */
 static bool find_line(const char *path, const char *name, char **found, unsigned *number,
 		      char **rest)
 {
@@ -85,7 +85,7 @@ static void find_groups(struct setting *setting)
 	}
 }
 
-/* What is so already is not asked of the kernel. */
+/* The kernel is not asked for IDs that the tool already has. */
 static void compare(struct setting *setting)
 {
 	unsigned uids[3], gids[3], groups[MOST_GROUPS];
