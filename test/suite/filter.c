@@ -230,7 +230,7 @@ void filter_hold(long nr, int *reached, int *go)
 	watch(nr, hold);
 }
 
-/* These calls may wait until another process does something. So may clones. */
+/* These calls may wait until another process does something. Clones may wait too. */
 static const long waiting_calls[] = {
 	PSYS_NR_waitid,          PSYS_NR_futex,
 	PSYS_NR_ppoll,           PSYS_NR_epoll_pwait,
@@ -329,7 +329,7 @@ void filter_trap(long nr)
 	install(filter, sizeof filter / sizeof filter[0], 0);
 }
 
-/* The result of a call is at this offset in the context that a handler gets (struct ucontext). */
+/* The result of a call is at offset RESULT_AT in a handler's context (struct ucontext). */
 #if defined(__x86_64__) && defined(__LP64__)
 enum { RESULT_AT = 40 + 13 * 8 };
 #elif defined(__aarch64__) && defined(__LP64__)
@@ -364,7 +364,7 @@ const int *filter_trap_to_enosys(long nr)
 	action->flags |= PSYS_SA_RESTORER;
 #endif
 #endif
-	/* Before Linux 5.16 a core dump kills all processes that share the memory. */
+	/* Before Linux 5.16 a core dump kills every process sharing the memory. */
 	psys_prlimit64(0, PSYS_RLIMIT_CORE, &none, NULL);
 	psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0);
 	CHECK_EQUAL(psys_rt_sigaction(PSYS_SIGSYS, action, NULL, PSYS_SIGSET_SIZE), 0);

@@ -16,15 +16,15 @@ enum { clone_flags = 0 };
 #endif
 
 /* The first call of nr, by this thread or its child, opens the gate *reached and waits until *go is
- * opened; later calls do not wait. Skips the test if a filter cannot do this. */
+ * opened; later calls do not wait. Skips the test if the kernel refuses the filter. */
 void filter_hold(long nr, int *reached, int *go);
 
-/* While *armed, calls of this thread that may wait for another process fail with EDEADLK: *waits
- * gets the number of the last. Skips the test if a filter cannot do this. */
+/* While *armed, calls of this thread fail with EDEADLK if the call may wait for another process:
+ * *waits gets the number of the last. Skips the test if the kernel refuses the filter. */
 void filter_refuse_waits(const int *armed, long *waits);
 
 /* While *armed, another thread calls see() before each call of this thread, and tells if the call
- * may wait for another process. Skips the test if a filter cannot do this. */
+ * may wait for another process. Skips the test if the kernel refuses the filter. */
 void filter_show_calls(const int *armed,
 		       void (*see)(const struct psys_seccomp_data *call, bool may_wait));
 
@@ -48,17 +48,17 @@ void filter_refuse_flags_without(long nr, int argument, uint32_t set, uint32_t c
  * ERANGE. */
 void filter_check_arguments(long nr, int count);
 
-/* clone3 with any of these flags fails with error: a supervisor reads the structure. Skips the test
- * if a filter cannot do this. */
+/* clone3 with any of the flags fails with error: a supervisor reads the structure. Skips the test
+ * if the kernel refuses the filter. */
 void filter_refuse_clone3_flags(uint64_t flags, int error);
 
-/* When a child that shares this process's memory first calls clone3, the number is stored as the
- * pidfd, and the child is killed in place of the call. Stores whether this has happened. Skips the
- * test if a filter cannot do this. */
+/* When a child with shared memory first calls clone3, the number is stored as the pidfd, and the
+ * child is killed in place of the call. Stores whether the kill has happened. Skips the test if the
+ * kernel refuses the filter. */
 void filter_kill_in_clone3(int number, bool *is_killed);
 
 /* After each munmap of this thread, another thread calls after(tid), and munmap returns when
- * after() has. Skips the test if a filter cannot do this. */
+ * after() has. Skips the test if the kernel refuses the filter. */
 void filter_follow_munmap(void (*after)(int tid));
 
 /* Each clone of this thread waits until before(tid) has returned, likewise. */
@@ -72,8 +72,8 @@ struct seen_call {
 	unsigned exit_signal;
 };
 
-/* Another thread calls see() before each of these calls. see() returns 0 to let the call be made,
- * or the error with which the call fails. Skips the test if a filter cannot do this. */
+/* Another thread calls see() before each of the calls. see() returns 0 to let the call be made, or
+ * the error with which the call fails. Skips the test if the kernel refuses the filter. */
 void filter_show_clones(int (*see)(const struct seen_call *call));
 
 #endif

@@ -66,8 +66,8 @@ void note(const char *text, int64_t number);
 ASPAWN_CHILD int exec_role(const char *role, const char *argument);
 
 /*
- * These are the file and argv that execute this program in a role. Under a user-mode emulator
- * (whose path is in SUITE_EMULATOR) the file is the emulator.
+ * The file and argv execute the suite in a role. Under a user-mode emulator (whose path is in
+ * SUITE_EMULATOR) the file is the emulator.
  */
 struct self {
 	const char *file;
@@ -119,8 +119,8 @@ void need_others_to_reach_program(void);
 unsigned own_user(void);
 
 /*
- * A libc does not know this thread: fn runs on its own stack, without its own thread pointer. join
- * waits for the thread's end.
+ * The thread is unknown to a libc: fn runs on its own stack, without a separate thread pointer.
+ * join waits for the thread's end.
  */
 struct thread {
 	int tid; /* a futex, which the kernel clears when the thread ends */
@@ -137,7 +137,8 @@ void await_end_of_main_thread(void);
 /* Makes a directory in /tmp and changes to it. */
 void enter_own_directory(void);
 
-/* Removes the files of this directory whose names have this begin and end, and what is in them. */
+/* Removes the files of the directory whose names have the given begin and end, and their
+ * contents. */
 void remove_files(const char *directory, const char *begin, const char *end);
 
 /* Makes a control group "aspawn-test-...", or skips the test. With a controller the group is of
@@ -149,7 +150,7 @@ struct cgroup {
 void make_cgroup(struct cgroup *group);
 void make_cgroup_of(struct cgroup *group, const char *controller);
 void remove_cgroup(struct cgroup *group);
-/* Removes the control groups that the test of this process has left, with what runs there. */
+/* Removes the control groups that the test of the process has left, and kills the members. */
 void remove_lost_cgroups(int pid, const char *run_name);
 /* Writes to a file of the directory. Returns 0, or a negative error number. */
 int write_to_cgroup(int directory, const char *file, const char *text);

@@ -21,8 +21,8 @@ ASPAWN_CHILD int raises(void *signal);
 /* Waits for the child, whether or not the program was executed. Returns the status. */
 int end_of(struct aspawn_child *child);
 
-/* Checks that this process has no child, not even a child for __WALL alone. The kernel takes a
- * moment to reap a helper. */
+/* Checks that the process has no child, not even for __WALL alone. The kernel takes a moment to
+ * reap a helper. */
 void check_nothing_is_left(void);
 
 /* a handler and its count */
@@ -33,8 +33,8 @@ void unblock_sigchld(void);
 /* Checks that a wait finds no child, blocking or not, with any options. */
 void check_unseen(int pid);
 
-/* Checks that waits for private children return the status, and that a program finds SIGCHLD
- * ignored (1) or not (0). */
+/* Checks that waits for private children return the status, and a program finds SIGCHLD ignored (1)
+ * or not (0). */
 void check_status_arrives(int expected_disposition);
 
 /* The child has surely ended: a wait without patience stores the status, or gives the helper a
@@ -46,7 +46,7 @@ void sleep_until_gone(int pid);
 /* Runs host in a forked process, and reaps the orphans of host at once. */
 void run_under_reaper(void (*host)(const void *), const void *arg);
 
-/* Takes the privilege to signal another user's processes from this process, which is root. */
+/* Takes from this root process the privilege to signal another user's processes. */
 void may_not_kill(void);
 
 /* Makes a private command to run this program in a role. */

@@ -274,7 +274,8 @@ bool memory_is_shared(void)
 
 /* ---------------------------------------------------------------- signals */
 
-/* QEMU 7.2 on riscv and loongarch takes the structure to be longer, so there are two. */
+/* QEMU 7.2 on riscv and loongarch takes the structure to be longer: set_handler() passes an array
+ * of two. */
 
 void set_handler(int signal, void (*handler)(int))
 {

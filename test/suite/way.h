@@ -5,7 +5,7 @@
 
 #include <aspawn/command.h>
 
-/* These set the owner and memory of a command, beside its flags. */
+/* These bits set the owner and memory of a command, beside the flags. */
 #define WAY_PRIVATE (UINT64_C(1) << 61)
 #define WAY_SUSPENDED (UINT64_C(1) << 62)
 #define WAY_COPIED (UINT64_C(1) << 63)

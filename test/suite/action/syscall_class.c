@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* These tests make any system call as an action, and show what the call does, in whose memory, and
- * that the caller stays as it was. */
+/* These tests make any system call as an action, and show the effect of the call, the memory where
+ * the call acts, and an unchanged caller. */
 #include "../observe.h"
 
 enum {
@@ -66,8 +66,8 @@ static void look(struct callers *callers)
 	read_locked(callers->locked, sizeof callers->locked);
 }
 
-/* Performs an action, and checks whose memory the child had, and that the caller stayed as it was.
- * Skips the rest if the kernel or a filter refuses the call. */
+/* Performs an action, checks whose memory the child had, and compares the caller with its state
+ * before. Skips the rest if the kernel or a filter refuses the call. */
 static bool does(bool shared, const char *text, const char *what, struct aspawn_action action)
 {
 	struct callers before, after;

@@ -6,10 +6,11 @@
 #include "tree.h"
 
 /*
- * A call is who makes it, c or h for the caller or its helper; 3, 2 or x for clone3, clone and the
- * execveat of the image; and what it asks for: M shared memory, V suspension, F the descriptor
- * table, P the caller as parent, G a cgroup, R no zombie, + a SIGCHLD at the end. A refused call
- * ends with "!". The last word says how the child was cloned, or why there is no child.
+ * The letters of a call say the maker, c or h for the caller or its helper; 3, 2 or x for clone3,
+ * clone and the execveat of the image; and the requests: M shared memory, V suspension, F the
+ * descriptor table, P the caller as parent, G a cgroup, R no zombie, + a SIGCHLD at the end. A
+ * refused call ends with "!". The last word says how the child was cloned, or why there is no
+ * child.
  */
 static const struct {
 	uint64_t flag;
@@ -69,7 +70,7 @@ static const struct refusal {
 };
 enum { REFUSALS = sizeof refusals / sizeof *refusals };
 
-/* The first row that fits says what is expected. */
+/* The first fitting row says the expected result. */
 static const struct row {
 	const char *refusal, *command, *attempts;
 } rows[] = {
@@ -117,8 +118,8 @@ static int see(const struct seen_call *call)
 	return error;
 }
 
-/* The letters of a command say its owner, memory, what it closes, why it needs memory, its cgroup,
- * and how many descriptors the caller has. */
+/* The letters of a command say the owner, the memory, the closed descriptors, the reason for own
+ * memory, the cgroup, and how many descriptors the caller has. */
 enum { OWNER, MEMORY, CLOSES, ACTS, GROUP_OF, DESCRIPTORS, WISHES };
 static const char *const wishes[] = { "cptd", "sfc", "-fb", "-uc", "-jn", "fm" };
 

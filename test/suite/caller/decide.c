@@ -113,7 +113,7 @@ static void check_ways(const struct aspawn_action *group)
 			.user = i / 144 % 2 ? &user : NULL,
 			.group = group,
 		};
-		/* Half of the ways have a pool, whatever else they wish. */
+		/* Half of the ways have a pool, whatever their other wishes. */
 		check_way(&way, i * 5 / 7 % 2 ? &pool : NULL);
 	}
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);

@@ -6,7 +6,7 @@
 
 /* --- a handle that moves ------------------------------------------------------------ */
 
-/* Moves the handle, and overwrites the old one. */
+/* Moves the handle, and overwrites the old handle. */
 static struct aspawn_child *moved(struct aspawn_child *child)
 {
 	static struct aspawn_child places[2];
@@ -247,8 +247,8 @@ TEST(a_helped_child_that_another_wait_reaped_has_its_status_if_the_kernel_does)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-/* If it is opened by the number afterwards, another wait may have reaped the child, and the number
- * may be another process's. */
+/* If the pidfd is opened by the number afterwards, another wait may have reaped the child, and the
+ * number may be another process's. */
 TEST(a_copied_child_has_its_pidfd_from_the_clone)
 {
 	struct self self;
@@ -317,7 +317,7 @@ TEST(no_call_returns_eintr)
 	CHECK(handled > 0);
 }
 
-/* The program forges a report by the pipe, which it has as the child has. */
+/* The caller forges a report by opening started_fd for writing. */
 static void forge_report(const struct aspawn_child *child)
 {
 	struct aspawn_failure report = { 0, -PSYS_ENOENT, ASPAWN_ACTION_CALL, 0, "" };
@@ -416,7 +416,7 @@ TEST(kill_group_reaches_a_grandchild)
 	CHECK(!have_children());
 }
 
-/* As long as the leader is not reaped, no other group can get its number. */
+/* As long as the leader is not reaped, no other group can get the leader's number. */
 TEST(kill_group_works_after_the_leader_has_ended)
 {
 	const struct aspawn_action leads = ASPAWN_SETPGID(0);
@@ -438,7 +438,7 @@ TEST(kill_group_works_after_the_leader_has_ended)
 	}
 }
 
-/* The child is in the caller's group, which must not get the signal. */
+/* The child is in the caller's process group: the group must not get the signal. */
 TEST(kill_group_without_a_group_kills_the_child_alone)
 {
 	struct self self;

@@ -106,7 +106,7 @@ TEST(a_pool_does_not_keep_the_stack_of_long_arguments)
 
 enum { MANY = 200 };
 
-/* All children are before their exec at the same time; they are waited for in any order. */
+/* All children are before their exec at the same time; the waits come in any order. */
 static void check_many(struct aspawn_pool *pool)
 {
 	static struct aspawn_child children[MANY];
@@ -312,7 +312,7 @@ static int opens_later(void *gate)
 	return 0;
 }
 
-/* No pool keeps the memory, so it is unmapped after the child has left it. */
+/* Without a pool the memory is unmapped after the child has left the memory. */
 TEST(a_release_without_pool_or_stack_waits_for_the_exec)
 {
 	struct self self;

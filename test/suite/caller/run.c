@@ -219,7 +219,7 @@ ROLE(leads_a_group)
 	return 0;
 }
 
-/* They do not hold the pipe for the grace. */
+/* The group's members do not hold the pipe for the grace. */
 TEST(run_ends_the_whole_group)
 {
 	int status;
@@ -265,7 +265,7 @@ TEST(run_ends_the_whole_group_if_sigchld_is_ignored)
 	CHECK_EQUAL(psys_wait4(-1, NULL, 0, NULL), -PSYS_ECHILD); /* when all have ended */
 }
 
-/* A pidfd of the child was opened twice, and one of the two was lost. */
+/* A pidfd of the child was opened twice, and a duplicate was lost. */
 TEST(kill_group_of_a_copied_command_leaks_no_descriptor)
 {
 	const struct aspawn_action action = ASPAWN_OOM_SCORE_ADJ(100);

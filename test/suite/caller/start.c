@@ -147,7 +147,7 @@ TEST(rejects_an_invalid_command)
 	check_ends(&child, 7 << 8);
 }
 
-/* There is nothing behind the structures. */
+/* No bytes follow the structures. */
 TEST(a_size_that_is_far_too_large_is_not_read)
 {
 	enum { UNIT = 65536 };
@@ -434,7 +434,7 @@ TEST(start_copies_the_command)
 	check_ends(&child, 0);
 }
 
-/* This works with and without started_fd. */
+/* The wait works with and without started_fd. */
 TEST(wait_started_times_out_then_reports_exec_or_kill)
 {
 	static const struct aspawn_action actions[] = { ASPAWN_UMASK(0),

@@ -238,7 +238,7 @@ ROLE(describes_resized_terminal)
 	while (!resized)
 		psys_rt_sigsuspend(&mask, PSYS_SIGSET_SIZE);
 	describe_terminal();
-	/* At the end of a session's leader the kernel may drop what it has just written. */
+	/* At the end of a session's leader the kernel may drop the leader's last output. */
 	psys_read(0, &byte, 1);
 	return 3;
 }
@@ -276,7 +276,7 @@ TEST(a_terminal_has_the_size_of_the_command_and_is_resized)
 	CHECK_EQUAL(aspawn_resize(&child, 1, 2), 0);
 	CHECK_EQUAL(psys_close(child.pty_fd), 0);
 	CHECK_EQUAL(aspawn_resize(&child, 1, 2), -PSYS_EBADF);
-	/* The size is there before the program is. */
+	/* The terminal has the size before the program runs. */
 	command.pty_rows = 65535;
 	command.pty_columns = 1;
 	child = start_command(NULL, &command);
@@ -317,7 +317,7 @@ static char *big_text(size_t size)
 	return text;
 }
 
-/* The program's copy of the input shows that the input ends, whether or not its last line does. */
+/* The program's copy shows the end of the input, with or without the end of the last line. */
 TEST(run_types_input_at_a_terminal_and_ends_it)
 {
 	enum { SIZE = 200000 };
@@ -341,7 +341,7 @@ TEST(run_types_input_at_a_terminal_and_ends_it)
 	io.input_size = 0;
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.out_length, 0);
-	/* This is more than the terminal holds, in lines that fit. */
+	/* The input exceeds the terminal's buffer, but each line fits. */
 	char *in = big_text(SIZE), *out = big_text(SIZE + 1);
 	for (int i = 0; i < SIZE; i++)
 		in[i] = i % 1000 == 999 ? '\n' : (char)('a' + i % 26);
@@ -448,7 +448,7 @@ static int close_gate(void *arg, int stream, const void *bytes, size_t count)
 	return 0;
 }
 
-/* The caller goes on to have input for it. */
+/* The caller goes on to have input for the terminal. */
 TEST(a_program_that_has_left_its_terminal_runs_on)
 {
 	enum { SIZE = 1 << 20 };
@@ -545,7 +545,7 @@ TEST(actions_that_make_a_session_or_group_fail_on_a_terminal)
 	}
 }
 
-/* Their numbers are none of the caller's. */
+/* The ends have other numbers than the caller's descriptors. */
 TEST(actions_do_not_find_the_ends_of_a_terminal)
 {
 	struct self self;
@@ -658,7 +658,7 @@ TEST(a_terminal_needs_no_dev_pts_where_the_program_is)
 	check_says(&child, "0 1 2 24x80 leader foreground\r\n", __LINE__);
 }
 
-/* The call says so, and nothing is left. */
+/* The call fails with the error, and leaves nothing. */
 static void check_no_terminal(const struct aspawn_command *command, int error, int other)
 {
 	const int descriptors = count_descriptors();
@@ -715,7 +715,7 @@ static void count_close(const struct psys_seccomp_data *call, bool may_wait)
 	closes += call->nr == PSYS_NR_close && (int)call->args[0] >= 0;
 }
 
-/* By the second close another thread would lose what it has just opened. */
+/* By the second close another thread would lose a descriptor just opened. */
 TEST(the_callers_end_is_closed_once_if_there_is_no_other)
 {
 	static int armed;
@@ -749,7 +749,7 @@ TEST(a_terminal_needs_two_descriptors)
 	}
 }
 
-/* What else is invalid has made no terminal. */
+/* An otherwise invalid command has made no terminal. */
 TEST(an_invalid_stream_beside_a_terminal_leaves_nothing)
 {
 	struct self self;

@@ -69,7 +69,7 @@ TEST(statuses_as_texts)
 	check_status(64, "killed by signal 64");
 }
 
-/* The kernel makes these statuses. */
+/* The kernel makes the statuses. */
 TEST(statuses_of_children_as_texts)
 {
 	struct self self;

@@ -269,7 +269,7 @@ TEST(a_filter_that_kills_after_a_failed_exec_does_not_hide_the_failure)
 
 	if (is_emulated())
 		skip("no seccomp in an emulator");
-	/* Before Linux 5.16 a core dump kills all processes that share the memory. */
+	/* Before Linux 5.16 a core dump kills every process sharing the memory. */
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_CORE, &none, NULL), 0);
 	psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0);
 	check_filtered("no-such-program", ASPAWN_STEP_SEARCH, PSYS_ENOENT);

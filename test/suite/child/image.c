@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* These tests are about commands that need their own memory: the library's image, or a copy of the
+/* The tests are about commands that need their own memory: the library's image, or a copy of the
  * memory where there is no image. */
 #include "held.h"
 #include "observe.h"
@@ -567,7 +567,7 @@ TEST(an_exec_that_loses_a_capability_is_none_of_the_image)
 	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_RESUID(65534, 65534, 65534));
 }
 
-/* Root has it after the program's exec no more than in a copy. */
+/* After the program's exec root lacks the capability, as in a copy. */
 TEST(an_exec_may_lose_a_capability_that_no_action_needs)
 {
 	needs_image();
@@ -656,7 +656,7 @@ static bool copy_program_with_capability(const char *path, uint32_t capability)
 	value[4 + capability / 8] = (unsigned char)(1 << capability % 8);
 	self_in_role(&self, "", NULL);
 	int from = psys_open(self.file, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	/* No other user may execute it, and no file of another user is overwritten. */
+	/* No other user may execute the program, and no file of another user is overwritten. */
 	int to = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_EXCL | PSYS_O_CLOEXEC, 0500);
 	CHECK_EQUAL(psys_fchown(to, 65534, 65534), 0);
 	while ((size = psys_read(from, text, sizeof text)) > 0)
@@ -833,7 +833,7 @@ TEST(securebits_make_a_copy)
 	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_RESUID(65534, 65534, 65534));
 }
 
-/* Its core dump would kill the caller. */
+/* A core dump of the child would kill the caller. */
 TEST(a_filter_that_kills_is_not_tried_before_linux_5_16)
 {
 	static const struct aspawn_action nothing = NOTHING;

@@ -443,7 +443,7 @@ TEST(no_new_privs_and_seccomp_actions)
 	CHECK_EQUAL(psys_strcmp(seen.text, "EDOM"), 0);
 	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(nonsense, 1));
 
-	/* This filter forbids a call that the library needs. */
+	/* The filter forbids a call of the library's. */
 	struct psys_sock_filter no_mask[4];
 	psys_memcpy(no_mask, no_getppid, sizeof no_mask);
 	no_mask[1].k = PSYS_NR_rt_sigprocmask;
@@ -632,7 +632,7 @@ TEST(a_file_of_the_memory_that_is_written_under_another_name_does_not_change_the
 	CHECK_ADJ(ASPAWN_CHDIR("/proc"), ASPAWN_WRITE("thread-self/oom_score_adj", "321"));
 	CHECK_ADJ(ASPAWN_CHDIR("/dev"), ASPAWN_WRITE("../proc/./self//oom_score_adj", "321"));
 	CHECK_ADJ(ASPAWN_WRITE("/proc/sys/../self/oom_score_adj", "321"));
-	/* The path does not show what it leads to. */
+	/* The path does not show its target. */
 	read_start("/proc/self/oom_score_adj", before);
 	CHECK_FAILS(0, PSYS_EXDEV, writes_to_link);
 	read_start("/proc/self/oom_score_adj", after);
@@ -720,7 +720,7 @@ TEST(capability_actions)
 	CHECK_FAILS(0, PSYS_EINVAL, ASPAWN_CAP_AMBIENT(-2));
 }
 
-/* With ASPAWN_CAP_AMBIENT first the other user would have none, in silence. */
+/* With ASPAWN_CAP_AMBIENT first the other user would have no capability, in silence. */
 TEST(another_user_keeps_an_added_capability_or_fails)
 {
 	enum { OTHER = 65534 };
@@ -769,7 +769,7 @@ TEST(a_root_that_drops_all_capabilities_has_none)
 		skip("a root that lacks some");
 	CHECK_SHOWS("some", "capabilities", ASPAWN_CAP_DROP(PSYS_CAP_CHOWN));
 	CHECK_SHOWS("none", "capabilities", ASPAWN_CAP_DROP(ASPAWN_CAP_ALL));
-	/* Otherwise the inheritable set would give it back at the exec. */
+	/* Otherwise the inheritable set would give the capability back at the exec. */
 	CHECK_SHOWS("none", "capabilities", ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT),
 		    ASPAWN_CAP_DROP(ASPAWN_CAP_ALL));
 	/* Later actions still have the caller's capabilities. */
@@ -836,7 +836,7 @@ TEST(chroot_changes_the_root)
 	CHECK_FAILS(0, PSYS_ENOENT, ASPAWN_CHROOT("/no such directory"));
 }
 
-/* Returns how a command begins that needs its own memory. */
+/* Returns the mode of commands that need memory of their own. */
 static int image_mode(void)
 {
 	const struct aspawn_action user = ASPAWN_RESUID(-1U, -1U, -1U);
@@ -881,8 +881,8 @@ TEST(join_cgroup_begins_in_the_cgroup)
 	check_control_group(clones ? ASPAWN_MODE_VFORK : image_mode(), image_mode());
 }
 
-/* The kernel may move all memory of a process that joins, and the OOM killer may kill all that
- * share it. */
+/* The kernel may move all memory of a joining process, and the OOM killer may kill all processes
+ * that share the memory. */
 TEST(a_write_to_cgroup_procs_shares_no_memory)
 {
 	struct self self;
@@ -1329,7 +1329,7 @@ TEST(action_functions_equal_their_macros)
 	      !psys_memcmp(&null.u.openat, &open.u.openat, sizeof open.u.openat));
 }
 
-/* These are an element that was never filled, and kinds and flags of later versions. */
+/* The rejected actions are an unfilled element, and kinds and flags of later versions. */
 TEST(rejects_unknown_kinds_and_flags_of_actions)
 {
 	struct self self;

@@ -127,7 +127,7 @@ TEST(a_wait_gives_exit_signal_and_core_dump_of_a_private_child)
 		child = start_private(ends[i].role, ends[i].fn, (void *)(intptr_t)ends[i].number);
 		CHECK_EQUAL(end_of(&child), ends[i].status);
 	}
-	/* The child dumps core, where this host allows that. */
+	/* The child dumps core, where the host allows core dumps. */
 	int pid = spawn_without_pipe(&stack, child_execs_role, "aborts");
 	CHECK_EQUAL(psys_wait4(pid, &ordinary, 0, NULL), pid);
 	CHECK_EQUAL(PSYS_WTERMSIG(ordinary), PSYS_SIGABRT);

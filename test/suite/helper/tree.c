@@ -83,7 +83,7 @@ static void misbehave(struct hostile *hostile, int generation)
 		}
 }
 
-/* The argument is a seed. Odd: the program exits; even: it stays. */
+/* The argument is a seed. Odd: the program exits; even: the program stays. */
 ROLE(hostile)
 {
 	struct hostile hostile = { 0, shared_page() };
@@ -92,7 +92,7 @@ ROLE(hostile)
 		hostile.seed = hostile.seed * 10 + (unsigned)(*at - '0');
 	const bool exits = hostile.seed & 1;
 	*hostile.left = 24;
-	/* The kernel sends it if a group with a stopped member is orphaned. */
+	/* The kernel sends SIGHUP if a group with a stopped member is orphaned. */
 	set_disposition(PSYS_SIGHUP, PSYS_SIG_IGN);
 	hostile.seed = (hostile.seed + 1) * 2654435761U;
 	for (int i = 0; i < 4; i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of the caller's descriptors that jobs use: a job has the descriptors that it names, and no
- * others */
+/* Tests of the caller's descriptors that jobs use: a job has only the descriptors in its request */
 #include "filter.h"
 #include "queues.h"
 
@@ -21,7 +20,7 @@ static void make_pipe(int pipe[2])
 	CHECK_EQUAL(psys_pipe2(pipe, PSYS_O_CLOEXEC), 0);
 }
 
-/* Checks that a pipe has the text and then its end: nobody else has the end for writing. */
+/* Checks that a pipe has the text and then ends: no other process has the end for writing. */
 static void check_all_of(int pipe[2], const char *text)
 {
 	char all[64];
@@ -97,7 +96,7 @@ TEST(queue_sends_descriptors_along)
 	close_queue(queue);
 }
 
-/* The caller closes its own at once. */
+/* The caller closes its own descriptor at once. */
 TEST(queue_sends_descriptors_for_each_job_of_a_prepared_command)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
@@ -231,7 +230,7 @@ TEST(queue_sends_what_is_the_callers_at_that_action)
 	close_queue(queue);
 }
 
-/* The group has the caller's number, which the server has for another. */
+/* The group has the caller's number, which names another descriptor in the server. */
 TEST(job_joins_the_control_group_that_it_names)
 {
 	struct cgroup group, other;
@@ -389,7 +388,7 @@ TEST(too_many_sent_descriptors_are_an_error_of_the_submission)
 	check_error(-PSYS_ETOOMANYREFS);
 }
 
-/* Submits a job, and waits until it runs. */
+/* Submits a job, and waits until the job runs. */
 static int64_t submit_lingering(struct aspawn_queue *queue)
 {
 	const int64_t ticket = submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL);
@@ -526,7 +525,7 @@ TEST(server_with_a_full_table_fails_the_job_alone)
 	close_queue(queue);
 }
 
-/* More than the limit of the creator allows: an urgent job comes behind them. */
+/* More than the limit of the creator allows: an urgent job comes behind the others. */
 TEST(server_has_room_for_descriptors_of_jobs_that_wait)
 {
 	enum { COUNT = 36 };
@@ -560,7 +559,7 @@ static struct crowd {
 	int letter;
 } crowd;
 
-/* Each job of each thread has its own pipe, and waits behind some of other threads. */
+/* Each job of each thread has its own pipe, and waits behind other threads' jobs. */
 static int submits_pipes(void *arg)
 {
 	enum { BATCH = 5 };

@@ -407,7 +407,7 @@ TEST(queue_prepares_commands)
 	close_queue(queue);
 }
 
-/* There is one place: the second command is where the first one was. */
+/* The queue has a single place: the second command takes the place of the first command. */
 TEST(queue_takes_no_later_command_of_the_same_place_for_a_released_one)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 1 });
@@ -465,7 +465,7 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_E2BIG);
 	command.file = file;
 	command.argv = usual;
-	/* Nothing of these has taken a place, and descriptors of the job's own are allowed. */
+	/* No refused job has taken a place, and descriptors of the job's own are allowed. */
 	command.actions = own;
 	command.action_count = 3;
 	CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
@@ -486,7 +486,7 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	CHECK_EQUAL(aspawn_queue_close(NULL), -PSYS_EINVAL);
 }
 
-/* Returns the error of a failure, whose subject must be this. */
+/* Returns the error of a failure, whose subject must be the given subject. */
 static int64_t error_of(int64_t r, const struct aspawn_failure *failure, const char *subject)
 {
 	CHECK_EQUAL(failure->step, ASPAWN_STEP_ARGUMENT);
@@ -1173,7 +1173,7 @@ TEST(queue_cuts_no_long_tail_without_a_grace)
 	close_queue(queue);
 }
 
-/* A job that was never started has no descriptor to close. */
+/* An unstarted job has no descriptor to close. */
 TEST(local_queue_closes_nothing_of_the_callers)
 {
 	struct aspawn_queue *queue = open_queue(
@@ -1378,8 +1378,8 @@ TEST(queue_makes_do_with_few_descriptors)
 	close_queue(queue);
 }
 
-/* Another job runs for ever. The server cannot tell when there are
- * descriptors or processes again. */
+/* Another job runs for ever. The server cannot tell when descriptors or processes are available
+ * again. */
 TEST(queue_goes_on_after_a_shortage)
 {
 	const struct psys_rlimit64 few = { 4, 1000 }, enough = { 1000, 1000 };
@@ -1399,7 +1399,7 @@ TEST(queue_goes_on_after_a_shortage)
 	close_queue(queue);
 }
 
-/* The server has tried to start it, in vain. */
+/* The server has tried to start the job, in vain. */
 TEST(job_that_is_cancelled_in_a_shortage_has_not_started)
 {
 	const struct psys_rlimit64 few = { 4, 1000 };
@@ -1695,8 +1695,8 @@ TEST(queue_survives_the_death_of_its_server)
 	CHECK(!have_children());
 }
 
-/* The second job's result is filled, but its number is not in the ring yet. The first job, which
- * precedes it there, still runs. */
+/* The second job's result is filled, but its number is not in the ring yet. The first job, earlier
+ * in the ring, still runs. */
 TEST(queue_keeps_a_result_that_a_killed_server_has_not_published)
 {
 	const struct aspawn_result *results[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* These tests show that events, or the server's death, wake the threads that wait for a queue. */
+/* These tests show how events, or the server's death, wake the waiters of a queue. */
 #include "filter.h"
 #include "queues.h"
 

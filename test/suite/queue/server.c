@@ -189,7 +189,7 @@ static int make_file(const char *text)
 	return fd;
 }
 
-/* These are the next tickets in a queue of two places. */
+/* The loop covers the next tickets in a queue of two places. */
 static void sends_descriptors_in_advance(void)
 {
 	const int fd = make_file("forged");
@@ -221,7 +221,7 @@ static void fills_sockets(void)
 		continue;
 }
 
-/* The server takes it out, although no job waits for a descriptor. */
+/* The server empties the socket, although no job waits for a descriptor. */
 TEST(forked_process_cannot_keep_the_socket_of_its_host_full)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 2 });
@@ -308,7 +308,7 @@ static void submit_with_call(struct aspawn_queue *queue, const char *role, int (
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 }
 
-/* The server waits in its first write, which would tell of the first results. */
+/* The server waits in its first write, before the caller learns of the first results. */
 static int opens_a_queue_that_does_not_tell(void *arg)
 {
 	(void)arg;
@@ -530,7 +530,8 @@ enum {
 	GOT_A_RESULT = 4, /* as if the handler had run after the call */
 };
 
-/* A call of the queue's, and what comes before. The host, its copies and its tracer see this */
+/* A call of the queue's, and what comes before. The host, its copies and its tracer see the
+ * structure. */
 struct stepped {
 	const char *name;
 	uint64_t flags;

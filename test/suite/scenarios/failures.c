@@ -194,7 +194,7 @@ TEST(spawn_is_eagain_at_rlimit_nproc)
 	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
-/* libuv/libuv#2133: fork needs the same amount of memory again; shared memory needs none. */
+/* libuv/libuv#2133: fork needs the same amount of memory again; sharing needs no memory. */
 TEST(spawn_needs_no_address_space)
 {
 	struct Stack_t stack = { 0 };

@@ -39,7 +39,8 @@ TEST(no_wait_hangs_because_a_helper_is_traced)
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(psys_read(child.out_fd, &daemon, sizeof daemon), sizeof daemon);
 	const int r = aspawn_wait(&child, &status, NULL, -1);
-	/* Without the tracer the helper can be reaped. Both are children of this process. */
+	/* Without the tracer the helper can be reaped. The daemon and the helper are this process's
+	 * children. */
 	psys_kill(daemon, PSYS_SIGKILL);
 	while (psys_wait4(-1, NULL, (int)PSYS___WALL, NULL) > 0)
 		continue;

@@ -74,7 +74,7 @@ TEST(run_ends_a_tree_that_stops_its_helper_again_and_again)
 
 /* --- traced ------------------------------------------------------------------------- */
 
-/* Some programs do this to notice a debugger. */
+/* Some programs call PTRACE_TRACEME to notice a debugger. */
 ROLE(is_traced_by_its_parent)
 {
 	(void)argc, (void)argv;

@@ -65,7 +65,7 @@ static int start_lingering(struct aspawn_child *child)
 	return helper;
 }
 
-/* It is not reaped. */
+/* The helper is not reaped. */
 static void await_end(int helper)
 {
 	CHECK_EQUAL(psys_waitid(PSYS_P_PID, helper, NULL,
@@ -142,7 +142,7 @@ TEST(the_status_of_a_helpers_child_survives_an_ignored_sigchld)
 	check_trims();
 }
 
-/* Somebody kills it: the child is the caller's, and goes on. */
+/* Somebody kills the helper: the child is the caller's, and goes on. */
 TEST(a_child_outlives_its_killed_helper)
 {
 	struct aspawn_child child;
@@ -158,7 +158,7 @@ TEST(a_child_outlives_its_killed_helper)
 	check_trims();
 }
 
-/* Suspended for the image, it is killed at once all the same. */
+/* Suspended for the image, the helper is killed at once all the same. */
 TEST(a_child_outlives_a_helper_killed_before_the_image)
 {
 	struct self self;
@@ -247,7 +247,7 @@ TEST(a_pool_is_busy_while_a_helper_uses_its_memory)
 	check_trims();
 }
 
-/* Otherwise who starts and forgets would collect them. */
+/* Otherwise a caller that starts and forgets would collect helpers. */
 TEST(a_released_command_without_a_pool_leaves_no_helper)
 {
 	struct self self;

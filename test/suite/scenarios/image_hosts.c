@@ -203,7 +203,7 @@ static void find_regions(void)
 	}
 }
 
-/* As a report this means that something has failed, and that the program was executed. */
+/* As a report the bytes mean a failure, and an executed program. */
 static void forge(int *gates)
 {
 	if (psys_geteuid() == 0) {

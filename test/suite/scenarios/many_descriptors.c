@@ -304,7 +304,7 @@ TEST(pipes_of_the_child_avoid_closed_standard_streams)
 	check_ends(&child, 0);
 }
 
-/* 5 is not open in the caller: the child's pipes must not seem to be it. */
+/* 5 is not open in the caller: the child's pipes must not seem to be descriptor 5. */
 TEST(the_childs_pipes_are_none_of_the_callers_descriptors)
 {
 	struct aspawn_pool pool = { { 0 } };
@@ -360,7 +360,7 @@ static ASPAWN_CHILD int closes_low_numbers(void *arg)
 	return 0;
 }
 
-/* A function may close what the caller has there. */
+/* A called function may close a descriptor of the caller's. */
 TEST(a_call_does_not_meet_the_childs_pipes)
 {
 	struct aspawn_pool pool = { { 0 } };
@@ -500,7 +500,7 @@ static int checks_far_of_a_process_without_descriptors(void *unused)
 	psys_exit_group(0);
 }
 
-/* The main thread has no descriptors then: by its pid nobody finds those of other threads. */
+/* The ended main thread has no descriptors: its pid does not lead to other threads' descriptors. */
 TEST(a_far_descriptor_is_fetched_after_the_main_thread_has_ended)
 {
 	need_call(psys_pidfd_getfd(-1, -1, 0), "no pidfd_getfd");
@@ -616,8 +616,7 @@ static ASPAWN_CHILD int is_open(void *fd)
 	return psys_fcntl((int)(intptr_t)fd, PSYS_F_GETFD, 0) < 0 ? -PSYS_EBADF : 0;
 }
 
-/* All lower numbers are taken in the child, so that the fetched descriptors get each other's
- * numbers. */
+/* The child uses all lower numbers, and the fetched descriptors get each other's numbers. */
 TEST(the_number_of_a_fetched_descriptor_may_be_another_callers)
 {
 	enum { FIRST = 180, LOW = 128 };
@@ -675,7 +674,7 @@ TEST(many_uses_of_a_far_descriptor_are_one_fetch)
 	CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_CUR), 5);
 }
 
-/* It is cheaper to copy all below the last. */
+/* Copying all below the last is cheaper. */
 TEST(more_far_descriptors_than_a_child_fetches_are_copied)
 {
 	enum { FIRST = 130 };
@@ -816,7 +815,7 @@ static void check_killed(long nr, uint64_t flags)
 
 	open_many();
 	set_disposition(PSYS_SIGPIPE, PSYS_SIG_IGN);
-	/* Before Linux 5.16 a core dump kills all processes that share the memory. */
+	/* Before Linux 5.16 a core dump kills every process sharing the memory. */
 	psys_prlimit64(0, PSYS_RLIMIT_CORE, &none, NULL);
 	psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0);
 	const int descriptors = count_descriptors();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The OOM killer kills every process that shares the victim's memory, except a process suspended in
- * vfork, whose child is not chosen either. So the parent of a command that begins in a cgroup is
- * suspended until the exec. The exec fails if the cgroup has no memory for the command.
+ * vfork, whose child is not chosen either. Therefore the parent of a command that begins in a
+ * cgroup is suspended until the exec. The exec fails if the cgroup has no memory for the command.
  */
 #include "../private.h"
 

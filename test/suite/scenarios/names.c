@@ -24,7 +24,7 @@ static void check_name(const char *name, const char *expected)
 	CHECK_EQUAL(psys_strcmp(name, expected), 0);
 }
 
-/* Reads a file of the process in /proc. Returns its length. */
+/* Reads a file of the process in /proc. Returns the length of the text. */
 static long read_file(int pid, const char *file, char *text, size_t size)
 {
 	char path[64] = "/proc/";

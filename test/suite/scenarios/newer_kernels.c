@@ -4,7 +4,7 @@
  * the flag. */
 #include "observe.h"
 
-/* Returns true if this is at least that version of Linux, and no emulator. */
+/* Returns true if the kernel is at least the given version of Linux, and no emulator. */
 static bool kernel_is(int major, int minor)
 {
 	struct psys_utsname name;
@@ -39,7 +39,7 @@ TEST(unshare_can_give_an_empty_mount_namespace)
 		CHECK(seen.failure.error == -PSYS_EINVAL || seen.failure.error == -PSYS_EPERM);
 }
 
-/* Linux 6.14 has this for interpreters that ask. */
+/* Linux 6.14 added the bits, for interpreters that ask. */
 TEST(securebits_can_restrict_scripts)
 {
 	struct observation seen = observe(

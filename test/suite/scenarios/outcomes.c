@@ -213,7 +213,7 @@ TEST(a_child_says_why_it_ended)
 	check_outcome_of(&child, ASPAWN_OUTCOME_TIMED_OUT);
 }
 
-/* A signal handler of the caller could do this. */
+/* A signal handler of the caller could kill the tree likewise. */
 static int kill_tree_of(void *child, int stream, const void *bytes, size_t count)
 {
 	(void)stream, (void)bytes, (void)count;

@@ -337,7 +337,7 @@ ROLE(finds_no_private_child)
 	CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
 	sleep_until_gone(pid); /* the child's helper has reaped it */
 	check_unseen(pid);
-	/* If the kernel reaps the helper, nothing is left of it. Otherwise the helper's end raises
+	/* If the kernel reaps the helper, no zombie is left. Otherwise the helper's end raises
 	 * SIGCHLD in a program that has not made the helper. */
 	const int helpers = psys_wait4(-1, &status, PSYS___WALL, NULL) > 0;
 	return sigchlds == helpers ? 7 : 2;

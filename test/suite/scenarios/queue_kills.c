@@ -14,7 +14,7 @@ enum { MOST_STOPS = 2000 };
 /* Lies in a page that the tracer and the host of the queue share. */
 static struct shared {
 	int go;        /* gate: the server is to be traced, and killed at that stop */
-	int is_traced; /* gate: it is stopped */
+	int is_traced; /* gate: the server is stopped */
 	int is_killed; /* gate */
 	int server, stop;
 	int has_ended; /* the host has the result of the job */

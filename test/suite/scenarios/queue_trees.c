@@ -28,7 +28,7 @@ static int start_tree(struct aspawn_queue *queue, struct aspawn_job job, const c
 	command.actions = &action;
 	command.action_count = 1;
 	CHECK(submit_command(queue, job, &command) > 0);
-	/* A local queue starts it here, with the caller's descriptors. */
+	/* A local queue starts the tree here, with the caller's descriptors. */
 	while (aspawn_queue_count(queue, ASPAWN_COUNT_WAITING) > 0)
 		aspawn_queue_drain(queue, 1);
 	psys_close(ends[1]);

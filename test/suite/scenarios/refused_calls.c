@@ -5,8 +5,7 @@
 #include "private.h"
 #include "tree.h"
 
-/* These are all newer calls that the library makes. All architectures but one have the same
- * numbers. */
+/* The table has all newer calls of the library. All architectures but one have the same numbers. */
 static const long newer_calls[] = {
 	PSYS_NR_pidfd_send_signal, PSYS_NR_pidfd_open,  PSYS_NR_clone3,     PSYS_NR_close_range,
 	PSYS_NR_openat2,           PSYS_NR_pidfd_getfd, PSYS_NR_faccessat2,

@@ -344,7 +344,7 @@ TEST(a_child_that_faults_dies_alone)
 	struct Stack_t stack = { 0 };
 	struct psys_rlimit64 none = { 0, 0 };
 
-	/* Before Linux 5.16 a core dump kills all processes that share the memory. */
+	/* Before Linux 5.16 a core dump kills every process sharing the memory. */
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_CORE, &none, NULL), 0);
 	psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0);
 	int pid = spawn_without_pipe(&stack, (aspawn_fn)(uintptr_t)16, NULL);

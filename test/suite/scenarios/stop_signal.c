@@ -34,7 +34,7 @@ static void exit_9(int signal)
 	psys_exit_group(9);
 }
 
-/* Only a handler ends the program with this status, after a stop. */
+/* Only a handler ends the program with the status, after a stop. */
 ROLE(stops)
 {
 	(void)argc, (void)argv;
@@ -58,7 +58,7 @@ static void check_run(const struct aspawn_command *command, uint64_t flags, int 
 		.size = sizeof io, .flags = flags, .time_limit_ms = 100, .grace_ms = LONG
 	};
 
-	/* A program's own handler may not be there yet. */
+	/* A program's own handler may not be set yet. */
 	for (; io.time_limit_ms < 20000; io.time_limit_ms *= 2) {
 		CHECK_EQUAL(aspawn_run(command, &io), -PSYS_ETIMEDOUT);
 		CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_TIMED_OUT);
@@ -133,7 +133,7 @@ static void check_jobs(uint64_t queue_flags, int owner)
 		struct aspawn_job job = { .time_limit_ms = 100, .grace_ms = LONG };
 		const int expected = i < SIGNALS ? status_of(signal) : 9 << 8;
 		int status = -1;
-		/* A program's own handler may not be there yet. */
+		/* A program's own handler may not be set yet. */
 		for (; status != expected && job.time_limit_ms < 20000; job.time_limit_ms *= 2) {
 			CHECK(submit_command(queue, job, &command) > 0);
 			const struct aspawn_result *result = next_result(queue);

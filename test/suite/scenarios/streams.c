@@ -360,7 +360,7 @@ static ASPAWN_CHILD int finds_addresses(void *arg)
 
 	(void)arg;
 	addresses_found = 0;
-	/* Look above the child's frames: they keep the caller's registers, which nobody reads. */
+	/* Look above the child's frames, where unread copies of the caller's registers lie. */
 	for (const uintptr_t *at = control->request.user_data;
 	     at < (const uintptr_t *)(control + 1); at++)
 		addresses_found += (*at > lowest_frame && *at < highest_frame) ||

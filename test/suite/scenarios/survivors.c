@@ -7,7 +7,7 @@ struct left {
 	int pid, outcome, status, survivors, cut;
 };
 
-/* What a process without the capability has learned. It ends when the program is gone. */
+/* What a process without the capability has learned. The process ends when the program is gone. */
 static struct left learn_from(int from)
 {
 	struct left left;

@@ -110,7 +110,7 @@ ROLE(signals_helper)
 	return 7;
 }
 
-/* Each forks the next one and exits. The program stays. */
+/* Each process forks the next process and exits. The program stays. */
 ROLE(endless_chain)
 {
 	(void)argc, (void)argv;
@@ -220,7 +220,7 @@ TEST(kill_tree_lets_all_generations_end_themselves)
 	psys_close(child.out_fd);
 }
 
-/* The order is there before the helper looks for the first time, or soon after. */
+/* The caller's order arrives before the helper looks for the first time, or soon after. */
 TEST(kill_tree_gives_a_grace_from_the_beginning)
 {
 	need_lists();
@@ -821,7 +821,7 @@ static void uses_groups(bool hides_proc)
 	}
 }
 
-/* Runs report this failure as do starts that do not wait for the helper's clone. */
+/* Runs report the clone's failure as do starts that do not wait for the helper's clone. */
 static void check_runs_tell_the_clone(void)
 {
 	const struct aspawn_action closing = ASPAWN_ONLY_BELOW(3);

@@ -177,7 +177,7 @@ static ASPAWN_CHILD int notes_descriptor(void *has)
 	return 0;
 }
 
-/* Returns true if the child begins with the descriptor which it then closes. */
+/* Returns true if the child begins with the descriptor and then closes the descriptor. */
 static bool begins_with_copies(struct aspawn_action closing, struct aspawn_pool *pool)
 {
 	struct self self;
@@ -401,9 +401,9 @@ static int write_and_spawn(void *arg)
 	return 0;
 }
 
-/* The kernel copies a table in words of 32 or 64 descriptors. So for a moment another child has the
- * first word's descriptors, which are not the writers' here. Busy programs are tried again at once,
- * which would not help. */
+/* The kernel copies a table in words of 32 or 64 descriptors. For a moment another child has the
+ * first word's descriptors: the writers' descriptors are in other words here. Busy programs are
+ * tried again at once, which would not help. */
 TEST(no_etxtbsy_when_threads_write_and_spawn_programs)
 {
 	enum { THREADS = 8 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of the stack: when it is free, how it grows, what guards it */
+/* Tests of the stack: time of release, growth, guards */
 #include "harness.h"
 
 TEST(an_unused_stack_is_not_busy_and_may_be_freed)
@@ -169,7 +169,7 @@ TEST(a_stack_overflow_kills_the_child_alone)
 	enum { page = 65536 };
 	struct Stack_t stack = { 0 };
 	struct psys_rlimit64 none = { 0, 0 };
-	/* This mapping probably lies below the stack, and must stay as it is. */
+	/* The neighbour mapping probably lies below the stack, and must not change. */
 	char *neighbour = psys_mmap(NULL, 16 * page, PSYS_PROT_READ | PSYS_PROT_WRITE,
 				    PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 

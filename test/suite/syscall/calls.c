@@ -667,7 +667,7 @@ static void architectures(void)
 #endif
 }
 
-/* These calls would end the test or the machine, or the harness makes them anyway. */
+/* The listed calls would end the test or the machine, or the harness makes the calls anyway. */
 static bool is_left_out(const char *name)
 {
 	static const char *const left_out[] = {

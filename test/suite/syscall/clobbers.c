@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values that compilers keep in registers across a system call are there afterwards. More values
- * live across each stub than there are registers, so that each register missing in the stub's list
- * of clobbers holds a value. These tests fail if a kernel changes one more register, or if a list
- * lacks a register that the kernel changes. User-mode emulators change fewer than kernels.
+ * Compilers' values in registers survive a system call. More values live across each stub than the
+ * machine has registers: each register missing in the stub's list of clobbers holds a value. The
+ * tests fail if a kernel changes another register, or if a list lacks a changed register. User-mode
+ * emulators change fewer than kernels.
  */
 #include "harness.h"
 
@@ -30,8 +30,8 @@ static volatile long seed = 0x5a5a5a01;
 	__asm__ volatile("" : "+r"(kept##i)); \
 	lost += kept##i != seed + 257 * i;
 
-/* These functions return how many of 32 values are lost. They call no other function: across a
- * function's call a compiler would keep the values in memory all the time. */
+/* These functions return how many of 32 values are lost. The functions call no other function:
+ * across a function's call a compiler would keep the values in memory all the time. */
 #define KEEPER(name, count, BEGIN, FILL, COUNT, END)              \
 	static __attribute__((noinline)) int name##count(long nr) \
 	{                                                         \
@@ -117,7 +117,7 @@ TEST(stubs_keep_floats)
 }
 #endif
 
-/* Each processor of the target has these vectors of 128 bits. */
+/* Each processor of the target has vectors of 128 bits. */
 #if defined(__SSE2__) || defined(__aarch64__)
 #define SHORT_VECTOR FLOAT
 #elif defined(__ALTIVEC__)
@@ -142,7 +142,7 @@ TEST(stubs_keep_vectors_of_128_bits)
 }
 #endif
 
-/* These are the registers of a product, of which compilers keep one at a time. */
+/* A product is in the registers HI and LO, of which compilers keep one at a time. */
 #if defined(__mips__) && __mips_isa_rev < 6
 #define FILL_LO           \
 	long kept = seed; \

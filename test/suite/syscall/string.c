@@ -308,7 +308,7 @@ TEST(execvpe_skips_a_directory_that_is_too_long)
 	remove_directory(directory);
 }
 
-/* This uses the inline functions of unprefixed.h. */
+/* The test uses the inline functions of unprefixed.h. */
 TEST(unprefixed_names_work)
 {
 	const char *path = "/bin:/usr/bin";
@@ -378,7 +378,7 @@ TEST(a_search_has_the_candidates_of_execvp)
 	CHECK_EQUAL(error, -PSYS_ENAMETOOLONG);
 }
 
-/* A command whose actions change the directory does this. */
+/* A command whose actions change the directory has the prefix. */
 TEST(a_search_puts_a_directory_before_relative_candidates)
 {
 	char buffer[32] = "/was/here/";
