@@ -28,7 +28,7 @@ TEST(addfchdir_rejects_negative_descriptors)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* A newer libc may have more flags: a spawn that ignored an unknown flag would be wrong. */
+/* A newer libc may have more flags: a spawn must not ignore an unknown flag. */
 TEST(posix_spawn_rejects_unknown_flags)
 {
 	char *const argv[] = { "true", NULL };
@@ -125,7 +125,7 @@ static struct psys_sigset mask_now(void)
 	return mask;
 }
 
-/* The old mask is then unknown, so no call may use it. */
+/* The old mask is then unknown: no call may use the mask. */
 TEST(calls_fail_if_signals_cannot_be_blocked)
 {
 	const struct psys_sigset before = mask_now();
@@ -187,8 +187,8 @@ TEST(popen_fails_without_a_shell)
 	CHECK_EQUAL(errno, ENOENT);
 }
 
-/* errno also stays beside a stream that fclose() has closed, and with output that nobody has read.
- * In the latter case fclose() of a glibc newer than 2.41 leaves ESPIPE. */
+/* errno also stays beside a stream closed by fclose(), and with unread output. In the latter case
+ * fclose() of a glibc newer than 2.41 leaves ESPIPE. */
 TEST(popen_and_pclose_keep_errno_on_success)
 {
 	static const char *const commands[] = { "printenv PATH NONE",
@@ -209,7 +209,7 @@ TEST(popen_and_pclose_keep_errno_on_success)
 	}
 }
 
-/* The spawn returns all its errors, and does not store them. A signal may interrupt a wait. */
+/* The spawn returns all errors, and stores no error in errno. A signal may interrupt a wait. */
 TEST(posix_spawn_keeps_errno_on_success)
 {
 	char *const argv[] = { "sh", "-c", "exit 3", NULL };

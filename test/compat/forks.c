@@ -39,7 +39,7 @@ static void stay(int tid)
 	sleep_ms(20);
 }
 
-/* The stack of this spawn is too large to be kept. */
+/* The stack of the spawn is too large to be kept. */
 static void *spawn_with_many_actions(void *arg)
 {
 	posix_spawn_file_actions_t actions;
@@ -59,7 +59,7 @@ static char large[100000];
 static const char *const words[] = { "true", large, large, large, large, large, large, NULL };
 static struct popen_noshell_pass_to_pclose stream;
 
-/* The child runs in a copy of the memory, so the stack can be unmapped at once. */
+/* The child runs in a copy of the memory: the stack can be unmapped at once. */
 static FILE *open_with_large_arguments(void)
 {
 	psys_memset(large, 'x', sizeof large - 1);
@@ -145,7 +145,7 @@ TEST(a_handler_may_fork_while_popen_noshell_unmaps_a_stack)
 
 static int sibling;
 
-/* The sibling has copies of all descriptors that are open at this moment. */
+/* The sibling has copies of all descriptors open at this moment. */
 static void fork_a_sibling(int tid)
 {
 	(void)tid;
@@ -156,7 +156,7 @@ static void fork_a_sibling(int tid)
 	}
 }
 
-/* The child changes its user in a copy of the memory, so it cannot report through the memory. */
+/* The child changes the user in a copy of the memory, and cannot report through the memory. */
 TEST(posix_spawn_that_resets_ids_does_not_wait_for_a_sibling)
 {
 	posix_spawnattr_t attr;

@@ -99,7 +99,7 @@ static void do_nothing(int signal)
 	(void)signal;
 }
 
-/* The wait is interrupted, and the last data that was written is lost. */
+/* The wait is interrupted, and the last written data is lost. */
 TEST(noshell_keeps_errno_on_success)
 {
 	static const char *const argv[] = {

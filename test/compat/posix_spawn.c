@@ -143,7 +143,7 @@ TEST_SECONDS(more_threads_than_stacks_may_spawn, 60)
 		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
 }
 
-/* These children wait within posix_spawn() until let_in() opens the other end. */
+/* The children wait within posix_spawn() until let_in() opens the other end. */
 static char fifo[64];
 
 static void make_fifo(posix_spawn_file_actions_t *actions)
@@ -210,8 +210,8 @@ static void check_a_stack_is_kept(void)
 		    ENOENT); /* the error is not ENOMEM */
 }
 
-/* All stacks are in use when the process forks. The children on the stacks are the parent's, so the
- * forked process can use all its copies of the stacks. */
+/* All stacks are in use when the process forks. The children on the stacks are the parent's: the
+ * forked process can use all copies of the stacks. */
 static void check_a_fork_takes_its_stacks_back(void)
 {
 	enum { count = 16 };
@@ -286,7 +286,7 @@ TEST_SECONDS(cancellation_does_not_interrupt_posix_spawn, 60)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-/* The spawn must share memory: this process may not copy its memory. */
+/* The spawn must share memory: the process may not copy its memory. */
 TEST(resetids_without_a_difference_copies_no_memory)
 {
 	posix_spawnattr_t attr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gives random file actions and attributes to posix_spawn() of this library and of the libc. Either
+ * Gives random file actions and attributes to posix_spawn() of the library and of the libc. Either
  * the error, or what the program observes, must be the same.
  */
 #define _GNU_SOURCE
@@ -72,7 +72,7 @@ static struct library libcs(void)
 static char workdir[] = "/tmp/aspawn-lists-XXXXXX";
 static char report[64];
 
-/* Opens the file with this number, which the harness does not use. */
+/* Opens the file with the number: the harness does not use the number. */
 static void hold(int number, const char *path, int flags)
 {
 	int fd = open(path, flags);
@@ -107,7 +107,7 @@ static void make_directory(const char *program)
 	hold(25, "sub/one", O_RDONLY | O_CLOEXEC);
 }
 
-/* Removes files that actions have made, and the program. */
+/* Removes files made by actions, and the program. */
 static void remove_made(void)
 {
 	static const char *const names[] = { "new",     "missing", "sub/new", "sub/missing",

@@ -277,7 +277,7 @@ TEST_SECONDS(commands_equal_the_shells_results, 60)
 	remove_directory();
 }
 
-/* All builtins that this version of bash lists, even if a file of that name exists. */
+/* All builtins in the list of the installed bash, even if a file has the builtin's name. */
 TEST(builtins_of_bash_go_to_the_shell)
 {
 	static const char show[] = "#!/bin/sh\necho a file\n";
@@ -364,7 +364,7 @@ TEST(environments_equal_the_shells_results)
 	remove_directory();
 }
 
-/* All variables that bash knows, and some more. */
+/* All variables known to bash, and some more. */
 TEST_SECONDS(variables_equal_the_shells_results, 60)
 {
 	static const char *const values[] = { "/nowhere", "", "1" };
@@ -394,7 +394,7 @@ TEST_SECONDS(variables_equal_the_shells_results, 60)
 	CHECK_EQUAL(pclose(list), 0);
 	make_directory();
 	for (int i = 0; i < count; i++) {
-		/* These are documented as different, or compared elsewhere. */
+		/* These variables are documented as different, or compared elsewhere. */
 		if (!strcmp(names[i], "_") || !strcmp(names[i], "SHLVL") ||
 		    !strcmp(names[i], "PATH") || !strcmp(names[i], "PWD"))
 			continue;
@@ -458,7 +458,7 @@ TEST(duplicate_variables_go_to_the_shell)
 	remove_directory();
 }
 
-/* A shell keeps a PWD that names the directory through a symbolic link. */
+/* A shell keeps a PWD naming the directory through a symbolic link. */
 TEST(directories_equal_the_shells_results)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests what the standard and the manual require of posix_spawn(), only by the libc's interface. It
- * runs with the libc itself, and with the drop-in linked and preloaded. The other files whose names
- * begin with standard_ run in the same ways.
+ * Tests what the standard and the manual require of posix_spawn(), only by the libc's interface.
+ * The test runs with the libc itself, and with the drop-in linked and preloaded. The other files
+ * whose names begin with standard_ run in the same ways.
  */
 #define _GNU_SOURCE
 #include <errno.h>

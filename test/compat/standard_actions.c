@@ -82,7 +82,7 @@ TEST(file_actions_are_done_in_their_order)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* The action closes the descriptor first, so it needs no free descriptor. */
+/* The action closes the descriptor first, and needs no free descriptor. */
 TEST(addopen_works_at_the_limit_of_descriptors)
 {
 	struct rlimit limit = { 8, 8 };
@@ -138,7 +138,7 @@ TEST(addclosefrom_closes_higher_descriptors)
 	CHECK_EQUAL(posix_spawn_file_actions_adddup2(&actions, 1, 5), 0);
 	CHECK_EQUAL(posix_spawn_file_actions_addclosefrom_np(&actions, 6), 0);
 	CHECK_EQUAL(posix_spawn_file_actions_adddup2(&actions, 2, 12), 0);
-	/* Do not use run_script(): its pipe would be closed. */
+	/* Do not use run_script(): the script's pipe would be closed. */
 	pid_t pid;
 	int status;
 	char *argv[] = {

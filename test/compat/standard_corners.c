@@ -40,7 +40,7 @@ static void *call_all(void *right)
 	return NULL;
 }
 
-/* glibc allows no smaller stack. musl allows 2 KiB, on which its own functions overflow. */
+/* glibc allows no smaller stack. musl allows 2 KiB, too little for musl's own functions. */
 TEST(calls_work_on_a_stack_of_16_kib)
 {
 	const long least = sysconf(_SC_THREAD_STACK_MIN);
@@ -57,7 +57,7 @@ TEST(calls_work_on_a_stack_of_16_kib)
 	CHECK(right);
 }
 
-/* Returns the error of a posix_spawn() in a child of vfork(), which shares this memory. */
+/* Returns the error of a posix_spawn() in a child of vfork(), with shared memory. */
 static __attribute__((noinline)) int spawn_in_child_of_vfork(const char *path)
 {
 	volatile int error = -1;

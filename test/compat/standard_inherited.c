@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests what the standard requires of inheritance, of the order of changes, and of errors. The
- * libc's posix_spawn() and the drop-in must both fulfil this.
+ * libc's posix_spawn() and the drop-in must fulfil the requirements.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #include "standard_run.h"
 
-/* Runs a script with these actions and attributes. Returns the exit status. */
+/* Runs a script with the actions and attributes. Returns the exit status. */
 static int run(const char *script, const posix_spawn_file_actions_t *actions,
 	       const posix_spawnattr_t *attr)
 {
@@ -115,7 +115,7 @@ TEST(the_parent_keeps_its_record_locks)
 	unlink(path);
 }
 
-/* Attributes come first, so an action opens files with the real user's privileges. */
+/* Attributes come first: an action opens files with the real user's privileges. */
 TEST(ids_are_reset_before_the_actions)
 {
 	char path[] = "/tmp/aspawn-compat-XXXXXX";
@@ -227,7 +227,7 @@ TEST(posix_spawn_is_eagain_at_rlimit_nproc)
 	CHECK(system("exit 3") != 3 << 8);
 }
 
-/* Attribute objects are always the libc's; the drop-in only reads them. */
+/* Attribute objects are always the libc's; the drop-in only reads the objects. */
 TEST(attributes_return_the_values_set)
 {
 	posix_spawnattr_t attr;

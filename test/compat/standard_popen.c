@@ -81,7 +81,7 @@ TEST(popens_stream_is_byte_oriented)
 	}
 }
 
-/* Otherwise cat would never see the end of its input. */
+/* Otherwise cat would never see the end of the input. */
 TEST(later_children_do_not_hold_earlier_streams)
 {
 	FILE *writers[10];
@@ -151,7 +151,7 @@ TEST(pclose_fails_if_written_data_is_lost)
 		CHECK_EQUAL(errno, EPIPE);
 		CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 	}
-	/* Only data that is lost at the close counts: fflush() has already reported this loss. */
+	/* Only data lost at the close counts: fflush() has already reported the loss. */
 	FILE *file = popen("exit 0", "w");
 	CHECK(file && fputs("words", file) >= 0);
 	CHECK_EQUAL(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
@@ -160,7 +160,8 @@ TEST(pclose_fails_if_written_data_is_lost)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* The standard does not define this, but programs do it by mistake, and glibc closes the stream. */
+/* The standard leaves the call undefined, but programs make the mistake, and glibc closes the
+ * stream. */
 TEST(pclose_closes_a_stream_that_is_not_popens)
 {
 	FILE *file = popen("/bin/cat", "w");

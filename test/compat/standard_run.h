@@ -15,13 +15,13 @@ extern char *const sh_true[]; /* succeeds and does nothing */
 /* musl has no policy and priority in the attributes. */
 bool has_scheduling(void);
 
-/* Use this for a program that does not change its own attributes. A shell changes its mask. */
+/* The program must not change its own attributes: a shell changes its mask. */
 #define CHECK_WRITES(argv, expected, attr) check_writes_in(__FILE__, __LINE__, argv, expected, attr)
 void check_writes_in(const char *file, int line, char *const *argv, const char *expected,
 		     posix_spawnattr_t *attr);
 
-/* Runs the script with these actions and attributes, and with standard output in a pipe. Returns
- * the script's status, or a negative error. */
+/* Runs the script with the actions and attributes, and with standard output in a pipe. Returns the
+ * script's status, or a negative error. */
 int run_script(const char *script, char *text, size_t size, file_actions *actions,
 	       posix_spawnattr_t *attr, char *const *envp);
 
@@ -31,7 +31,7 @@ int run_script(const char *script, char *text, size_t size, file_actions *action
 void check_says_in(const char *file, int line, const char *script, const char *expected,
 		   file_actions *actions, posix_spawnattr_t *attr);
 
-/* Checks that the spawn fails with this error and leaves no child. */
+/* Checks that the spawn fails with the error and leaves no child. */
 #define CHECK_FAILS(error, path, actions, attr) \
 	check_fails_in(__FILE__, __LINE__, error, path, actions, attr)
 void check_fails_in(const char *file, int line, int error, const char *path, file_actions *actions,

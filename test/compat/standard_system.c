@@ -23,7 +23,7 @@ static void handle(int signal)
 	handled = signal;
 }
 
-/* Holds a program that needs no shell, and a command that needs a shell. */
+/* Holds a program to start without a shell, and a command for a shell. */
 static const char *const exits_with_3[] = { "/bin/sh /dev/fd/9", "exit 3" };
 
 static void make_fd_9(const char *script)
@@ -66,7 +66,7 @@ TEST(system_keeps_errno_on_success)
 	CHECK(system("no-such-program 2>&-") == 127 << 8 && errno == E2BIG);
 }
 
-/* On 32-bit machines some stat() cannot report such a size. */
+/* On 32-bit machines some stat() cannot report the size. */
 TEST(system_finds_a_program_of_more_than_2_gib)
 {
 	static const char *const texts[] = { "#!/bin/sh\nexit 3\n", "#!/bin/sh\nexit 4\n" };
@@ -102,7 +102,7 @@ TEST(a_missing_program_has_the_shells_message_and_status)
 
 TEST(system_ignores_sigint_and_sigquit)
 {
-	/* The command sends the signals to this process. */
+	/* The command sends the signals to the test's process. */
 	static const char script[] = "kill -INT $PPID; kill -QUIT $PPID; exit 5";
 
 	signal(SIGINT, handle);
@@ -168,7 +168,7 @@ TEST(system_and_pclose_reap_no_other_children)
 	CHECK(waitpid(child, &status, WNOHANG) == child && status == 6 << 8);
 }
 
-/* Reads the first line that a command writes. */
+/* Reads the first line of a command's output. */
 static void read_line_of(const char *command, char text[64])
 {
 	FILE *file = popen(command, "r");
@@ -348,7 +348,7 @@ static void *interrupt_for_ever(void *thread)
 	return NULL;
 }
 
-/* fork() takes the locks of the heap. The interrupted thread must not hold these locks. */
+/* fork() takes the locks of the heap. The interrupted thread must not hold the locks. */
 TEST_SECONDS(a_handler_may_fork_beside_another_thread_during_system, 60)
 {
 	static char command[22000];
@@ -380,8 +380,8 @@ static void *system_until_stopped(void *command)
 	return NULL;
 }
 
-/* The forked child inherits ignored signals; its commands get the dispositions from before any
- * system(). */
+/* The forked child inherits ignored signals; the child's commands get the dispositions from before
+ * any system(). */
 TEST(a_fork_during_another_threads_system_keeps_signals)
 {
 	char command[64], byte;

@@ -7,7 +7,7 @@
 
 #include "../suite/harness.h"
 
-/* Each thread calls function(&failed), which stores 1 there after a failure. */
+/* Each thread calls function(&failed): the function stores 1 in failed after a failure. */
 static inline void check_in_threads(int count, void *(*function)(void *failed))
 {
 	pthread_t threads[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Uses the library as the maintainer of an event loop does: one epoll, handles in an array that
- * moves, nothing that blocks. Pidfds report ends, or without pidfds SIGCHLD does.
+ * Uses the library as the maintainer of an event loop does: a single epoll, handles in a moving
+ * array, no blocking call. Pidfds report ends, or without pidfds SIGCHLD does.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -51,7 +51,7 @@ struct loop {
 	struct result results[CHILDREN];
 };
 
-static struct aspawn_pool pool; /* it may not move: children run in it */
+static struct aspawn_pool pool; /* may not move: children run in the pool */
 
 static void check_text(const char *text, const char *expected)
 {
@@ -283,8 +283,8 @@ static void loop_run(struct loop *loop, size_t left)
 	}
 }
 
-/* Each child reads the gate, so that no child ends before the gate is opened. Of ten children one
- * cannot change its directory, one has no program, and one writes more than a pipe holds. */
+/* Each child reads the gate: no child ends before the gate is opened. Of ten children one cannot
+ * change its directory, one has no program, and one writes more than a pipe holds. */
 static void start_children(struct loop *loop, int gate)
 {
 	for (int i = 0; i < CHILDREN; i++) {
@@ -300,7 +300,7 @@ static void start_children(struct loop *loop, int gate)
 					    i % 10 == 9 ? "read go; head -c 200000 /dev/zero" :
 							  "read go; echo $1; exit $(($1 % 50))",
 					    "sh", number),
-			/* A directory of PATH that may not be searched would give EACCES. */
+			/* An unsearchable directory of PATH would give EACCES. */
 			.search_path = i % 10 == 7 ? "/" : NULL,
 			.std_in = gate,
 			.actions = actions,
@@ -354,7 +354,7 @@ static void run_many(void)
 	loop_close(&loop);
 }
 
-/* The whole tree is gone when the end of output is there: each of its processes holds the pipe. */
+/* The whole tree is gone at the end of output: each process of the tree holds the pipe. */
 static void end_trees(void)
 {
 	static const char *const scripts[] = {

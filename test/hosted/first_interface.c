@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Uses the interface that the first version of the library documented, as a program of that time
- * does: names without a prefix, the old order of arguments, a poll of the pipe before the stack is
- * used again. So PSYS_NO_UNPREFIXED is not defined here.
+ * Uses the documented interface of the library's first version, as a program of the time does:
+ * names without a prefix, the old order of arguments, a poll of the pipe before the stack is used
+ * again. PSYS_NO_UNPREFIXED is therefore not defined here.
  */
 #define _GNU_SOURCE
 #include <aspawn/aspawn.h>
@@ -22,7 +22,7 @@
 
 #include "../suite/harness.h"
 
-/* These are declared again as they were documented: a compiler rejects any other type. */
+/* The functions are declared again as documented: a compiler rejects any other type. */
 typedef int (*aspawn_fn)(void *arg, int wirte_end_fd, void *old_sigset, void *user_data,
 			 size_t user_data_len);
 int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_stack_sz, aspawn_fn fn,
@@ -150,7 +150,7 @@ TEST(a_failing_exec_sends_its_error)
 	CHECK_EQUAL(message_of(start(&pid, &stack, argv, directory)), -ENOENT);
 	CHECK_EQUAL(WEXITSTATUS(status_of(pid)), 127);
 
-	/* The first file found may not be executed: the search goes on, and remembers this. */
+	/* The first file found may not be executed: the search goes on, and remembers the error. */
 	strcat(strcat(strcpy(file, directory), "/"), argv[0]);
 	int fd = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
 	CHECK(fd >= 0);

@@ -18,7 +18,7 @@ static void count_fork(void)
 	forks++;
 }
 
-/* The child looks at these between its clone and its exec. */
+/* The child looks at the members between its clone and its exec. */
 struct pinned {
 	char *kept;   /* a page with MADV_DONTFORK */
 	char *locked; /* a locked page, which is in a pipe */
@@ -52,7 +52,8 @@ static long status_of_memory(const char *name)
 	return value;
 }
 
-/* Writes to the locked page. The pipe has the page itself: returns what the pipe gives of it. */
+/* Writes to the locked page. The pipe has the page itself: returns what the pipe gives of the
+ * page. */
 static char write_and_read_pipe(struct pinned *pinned, int pipe, char value)
 {
 	char read_value = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In a program with a libc the libc's headers come first, and the library does not change its
- * state. The compiler adds the stack protector to every function.
+ * In a program with a libc the libc's headers come first, and the library does not change the
+ * libc's state. The compiler adds the stack protector to every function.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,8 +26,8 @@
 #include "../suite/harness.h"
 #include "../suite/sanitizer.h"
 
-/* LeakSanitizer uses a clone that some tests forbid, and reads the environment, which some tests
- * leave empty. */
+/* LeakSanitizer uses a clone and reads the environment: some tests forbid the clone, or leave the
+ * environment empty. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -89,7 +89,7 @@ TEST(the_old_mask_has_the_size_of_the_libcs_sigset_t)
 }
 
 /* The thread's stack and thread block are unmapped: a function with the stack protector would fault
- * at its first instruction. */
+ * at the first instruction. */
 static struct Stack_t lasting_stack;
 static int lasting_pid, lasting_gate;
 
@@ -192,7 +192,7 @@ TEST(an_ignored_abort_is_ignored_in_the_child)
 	CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_checks_abort, NULL)), 1);
 }
 
-/* Unwinding by tables and by frame pointers both stop at the child's first frame. */
+/* Unwinding by tables or by frame pointers stops at the child's first frame. */
 static _Unwind_Reason_Code count_frame(struct _Unwind_Context *context, void *count)
 {
 	(void)context;
@@ -256,7 +256,7 @@ TEST(a_callback_runs_a_command_found_in_path)
 	CHECK_EQUAL(strcmp(text, "spoken by echo\n"), 0);
 }
 
-/* An instrumented function leaves its frame poisoned when the child execs; the next child uses the
+/* An instrumented function leaves a frame poisoned when the child execs; the next child uses the
  * same stack. */
 static int child_is_instrumented(void *arg, int fd, void *mask, void *data, size_t length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue runs beside a libc: its jobs begin on the thread pointer of its server. */
+/* A queue runs beside a libc: jobs begin on the thread pointer of the server. */
 #include <errno.h>
 
 #include <aspawn/queue.h>
@@ -9,7 +9,7 @@
 
 static int calls;
 
-/* This function has a stack protector, which reads the thread's memory, where errno is too. */
+/* The function's stack protector reads the thread's memory, where errno is too. */
 static int sets_errno(void *arg)
 {
 	volatile char array[64];

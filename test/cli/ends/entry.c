@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The program of a container that has nothing else, for test/cli/container.t. Its argument: exit
- * with 7; leave a session that ignores SIGTERM, and exit with 7; orphan a process that ends, and
- * exit with 7 when process 1 has reaped it; stay. */
+/* The program of an otherwise empty container, for test/cli/container.t. The argument: exit with 7;
+ * leave a session that ignores SIGTERM, and exit with 7; orphan a short process, and exit with 7
+ * when process 1 has reaped the orphan; stay. */
 #include <stdbool.h>
 
 #include <syscall/syscall.h>

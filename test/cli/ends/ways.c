@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ways in which a program tries to leave a process behind. test/cli/ends/ends.py runs each below
- * several tools and counts what survives them.
+ * several tools and counts the surviving processes.
  *
  *     ways            prints the table: name, kind, description
  *     ways NAME       runs a way
@@ -11,10 +11,10 @@
  *                     is a random tree; with an odd N the program exits with 7; a gentle one stops
  *                     only itself
  *
- * A process that is about to stay writes a byte to the descriptor ENDS_READY, by which the driver
- * knows that the way was tried in full. It ends by itself after a minute, or when the driver has
- * closed its end of that pipe. A way that this machine
- * does not support prints the reason, and exits with NOT_HERE.
+ * A process about to stay writes a byte to the descriptor ENDS_READY. From the byte the driver
+ * knows that the way was tried in full. The process ends by itself after a minute, or when the
+ * driver has closed its end of the pipe. A way unsupported by the machine prints the reason, and
+ * exits with NOT_HERE.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -73,7 +73,7 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* The descriptor ENDS_HERE is that of a pipe of the program's own, for await(). */
+/* The descriptor ENDS_HERE is of a pipe of the program's own, for await(). */
 static void announce(void)
 {
 	signal(SIGPIPE, SIG_IGN); /* the program may have ended */
@@ -148,8 +148,8 @@ static int parent_of(int pid)
 	return parent;
 }
 
-/* The processes between the driver and the program: the tool, and its helpers if it has some. The
- * driver itself stays out of it. */
+/* The processes between the driver and the program: the tool, and the tool's helpers if any. The
+ * driver itself is not included. */
 enum { PARENT, GRANDPARENT, TOOL, MOST_ANCESTORS = 8 };
 static int ancestors[MOST_ANCESTORS], ancestor_count;
 
@@ -214,7 +214,7 @@ static void clear_marks(void)
 	_exit(1);
 }
 
-/* proc_pid_stat(5) of this process begins like that of a zombie, the child of process 1. */
+/* proc_pid_stat(5) of the process begins like a zombie's, the child of process 1. */
 static void have_an_odd_name(void)
 {
 	prctl(PR_SET_NAME, "x) Z 1 1 1 (");
@@ -246,7 +246,7 @@ static void execute_again(void)
 	execl(self, "ways", "@again", NULL);
 }
 
-/* Each member forks the next one and exits. */
+/* Each member forks the next member and exits. */
 static void walk(int members, long pause)
 {
 	for (; members; members--) {
@@ -281,7 +281,7 @@ static void walk_quickly(void)
 	be_an_endless_chain(0);
 }
 
-/* Two processes, of which each replaces the other one when that ends. */
+/* Each of two processes replaces the other process when the other process ends. */
 static void be_a_hydra(void)
 {
 	sigset_t awaited;
@@ -340,7 +340,7 @@ static void *fork_in_thread(void *argument)
 	return argument;
 }
 
-/* The process is shown as a zombie then, which it is not. */
+/* The process is then wrongly shown as a zombie. */
 static void without_main_thread(void *(*thread)(void *))
 {
 	pthread_t id;
@@ -430,7 +430,7 @@ static void have_many_children(void)
 	settle();
 }
 
-/* At most 200 processes in all, a new one each two milliseconds from each. */
+/* At most 200 processes in all, a new process each two milliseconds from each. */
 static void fork_on_and_on(void)
 {
 	int *left =
@@ -473,7 +473,7 @@ static int open_terminal(int *slave)
 	return master;
 }
 
-/* The process holds both ends of its terminal, so that nobody can hang it up. */
+/* The process holds both ends of its terminal: nobody can hang the terminal up. */
 static void have_a_terminal(void)
 {
 	int slave;
@@ -484,7 +484,7 @@ static void have_a_terminal(void)
 	settle();
 }
 
-/* A process group in the background, which the terminal stops. */
+/* The terminal stops a process group in the background. */
 static void be_stopped_by_a_terminal(void)
 {
 	int slave;
@@ -806,8 +806,8 @@ enum {
 	DAEMON = TWICE | SESSION | IGNORES,
 };
 
-/* With FORKS, run is for the process that is to survive; otherwise it is for the program.
- * named: by what the manual names, this may survive aspawn. */
+/* With FORKS, run is for the process that is to survive; otherwise run is for the program. named:
+ * by what the manual names, this may survive aspawn. */
 struct way {
 	const char *name;
 	unsigned flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Both libraries: the name of an error, and a system call that is called. */
+/* The two libraries: the name of an error, and a system call. */
 #include <stdio.h>
 
 #include <aspawn/command.h>

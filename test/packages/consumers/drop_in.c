@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The drop-ins: posix_spawn is the library's, and popen_noshell is there. */
+/* The drop-ins: posix_spawn is the library's, and popen_noshell is available. */
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>

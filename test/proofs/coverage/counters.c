@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before main() this maps the file COUNTERS over the counters of a program that is built for
- * coverage, and over its bitmaps of conditions (counters.ld). The file has at once what any process
- * of the program counts, however the process ends, and whether it shares memory, is a copy, or
- * executes another program next.
+ * Before main(), __wrap_main() maps the file COUNTERS over the counters of a program built for
+ * coverage, and over the program's bitmaps of conditions (counters.ld). The file has at once what
+ * any process of the program counts, however the process ends, and whether the process shares
+ * memory, is a copy, or executes another program next.
  *
  * Without the file nothing is recorded.
  */

@@ -27,7 +27,7 @@
 
 enum { NOT_HERE = 77 };
 
-/* Invalid calls that inform the supervisor. The numbers are in faults.py too. */
+/* Invalid calls inform the supervisor. The numbers are in faults.py too. */
 enum mark { FAULTS_OFF = 1000000, FAULTS_ON, BEGIN, FAILED, END };
 
 char program[PATH_MAX], directory[PATH_MAX], script[PATH_MAX];
@@ -179,7 +179,7 @@ static void take(struct world *world)
 	add_rest(world);
 }
 
-/* Prints the lines of one state that the other state lacks. */
+/* Prints the lines of one state that are missing in the other state. */
 static void compare(const struct world *one, const struct world *other, const char *what)
 {
 	char text[sizeof one->text], *place;
@@ -236,7 +236,7 @@ static void on_signal(int signal)
 	(void)signal;
 }
 
-/* Sets dispositions and a mask that the program checks. */
+/* Sets dispositions and a mask, for the program to check. */
 static void prepare_signals(void)
 {
 	sigset_t blocked;
@@ -284,7 +284,7 @@ int main(int argc, char **argv)
 	snprintf(script, sizeof script, "%s/script", directory);
 	prepare_signals();
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* without the supervisor all calls fail */
-	/* The fallback that closes by number goes up to this limit. */
+	/* The fallback closes by number, up to the limit. */
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 256, 256 });
 	setenv("PATH", directory, 1);
 	if (scenario->prepare)

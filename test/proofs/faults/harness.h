@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scenario calls functions of the library and checks the results. It runs three times in one
- * process: as a rehearsal, with failing system calls, and again without faults, when everything
- * must work as before.
+ * A scenario calls functions of the library and checks the results. The scenario runs three times
+ * in a process: as a rehearsal, with failing system calls, and again without faults, when
+ * everything must work as before.
  */
 #ifndef FAULTS_HARNESS_H
 #define FAULTS_HARNESS_H
@@ -24,11 +24,11 @@ struct scenario {
 		&(const struct scenario){ #name, scenario_##name, prepare };                     \
 	static bool scenario_##name(void)
 
-/* The started program, its directory, and a script that executes it. */
+/* The started program, the program's directory, and a script to execute the program. */
 extern char program[], directory[], script[];
 
-/* In the parent, system calls fail only within these parentheses; in the child, from its start
- * until its exec. */
+/* In the parent, system calls fail only within these parentheses; in the child, from the start
+ * until the exec. */
 #define WITH_FAULTS(...)       \
 	do {                   \
 		faults(true);  \
@@ -45,11 +45,11 @@ void it_ran(void);
 /* The library has not reported if the program was executed. */
 void it_may_have_run(void);
 
-/* Skips the scenario: this machine does not support it. */
+/* Skips the scenario: the machine does not support the scenario. */
 _Noreturn void not_here(const char *why);
 
-/* Waits for a child that the scenario itself must reap. Returns its status,
- * as waitpid(2) stores it. */
+/* Waits for a child that the scenario itself must reap. Returns the status, as stored by
+ * waitpid(2). */
 int status_of(pid_t pid);
 
 #endif

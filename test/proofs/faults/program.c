@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scenarios start this program. It exits with 42 if it was started as requested. It exits with 43
- * if a check fails, of what every program inherits or of what the arguments name.
+ * Scenarios start this program. The program exits with 42 if started as requested. The program
+ * exits with 43 if a check fails, of what every program inherits or of what the arguments name.
  */
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One scenario for each way to use the library. A scenario checks that results which the library
- * reports are true, and that failures keep the documented promises.
+ * One scenario for each way to use the library. A scenario checks the truth of the results reported
+ * by the library, and the promises documented for failures.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -116,13 +116,13 @@ static void with_low_limit(void)
 	limit_descriptors(1024);
 }
 
-/* With this limit the library counts the descriptors. */
+/* With the limit the library counts the descriptors. */
 static void with_high_limit(void)
 {
 	limit_descriptors(4096);
 }
 
-/* With so many descriptors the child fetches its ends of pipes. */
+/* With many descriptors the child fetches the ends of pipes. */
 static void with_many(void)
 {
 	for (int fd = 3; fd < 160; fd++)
@@ -160,7 +160,7 @@ static void with_cgroup(void)
 	make_cgroup("/sys/fs/cgroup/aspawn-faults");
 }
 
-/* From Linux 6.14 on the kernel kills a child that is cloned into such a cgroup. */
+/* From Linux 6.14 on the kernel kills a child cloned into a killed cgroup. */
 static void with_killed_cgroup(void)
 {
 	with_cgroups();
@@ -330,7 +330,7 @@ static struct aspawn_command program_as(const char *role)
 					.pool = &pool };
 }
 
-/* Most programs check what they inherit. If way has the flag, the program checks what the library
+/* Most programs check the inherited state. If way has the flag, the program checks what the library
  * resets. */
 static void set_inheriting_way(struct aspawn_command *command, uint64_t way)
 {
@@ -411,7 +411,7 @@ static int wait_again(struct aspawn_child *child, int r, int *status)
 	return r;
 }
 
-/* Waits for the end of a child, and checks all that the library reports of it. */
+/* Waits for the end of a child, and checks all reports of the library on the child. */
 static bool end_of(struct aspawn_child *child, int expected, int64_t timeout_ms)
 {
 	struct aspawn_failure failure, later;
@@ -438,7 +438,7 @@ static bool end_of(struct aspawn_child *child, int expected, int64_t timeout_ms)
 	return started == 0 && status == expected;
 }
 
-/* Runs the command, and frees its memory. */
+/* Runs the command, and frees the command's memory. */
 static bool lives(const struct aspawn_command *command)
 {
 	struct aspawn_child child;
@@ -793,7 +793,7 @@ SCENARIO(pool_of_two)
 	return right;
 }
 
-/* The pool gets the first child's stack while that child is on it. */
+/* The pool gets the first child's stack while the first child is on the stack. */
 static bool two_in_pool(void)
 {
 	const struct aspawn_action slow[] = { ASPAWN_CALL(sleeps, NULL) };
@@ -832,7 +832,7 @@ static void *in_second_thread(void *arg)
 	struct second *second = arg;
 	struct timespec begin, now;
 
-	/* This thread is late by itself: test-instants decides which thread waits for which. */
+	/* The thread is late by itself: test-instants decides which thread waits for which. */
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do
 		clock_gettime(CLOCK_MONOTONIC, &now);
@@ -859,7 +859,7 @@ SCENARIO(pool_threads)
 
 /* --- streams -------------------------------------------------------------------------------- */
 
-/* Standard input is a file, which a program would copy if it inherited it. */
+/* Standard input is a file: a program would copy an inherited file. */
 static void with_input(void)
 {
 	const int input = open(script, O_RDONLY);
@@ -1250,7 +1250,7 @@ SCENARIO(oom_kills)
 	return r == 3;
 }
 
-/* The program is executed, or has ended, before its cgroup is killed. Each run makes a new cgroup,
+/* The program is executed, or has ended, before the cgroup is killed. Each run makes a new cgroup,
  * and the same calls: "join_killed_cgroup" has another cgroup. */
 SCENARIO_WITH(with_cgroups, kill_cgroup)
 {
@@ -1324,7 +1324,7 @@ static void check_output(const char *buffer, size_t size, size_t length, uint64_
 	promise(!size || !buffer[length], "no NUL after %zu bytes", length);
 }
 
-/* Checks the results of a run whose program should end with this status. */
+/* Checks the results of a run whose program should end with the status. */
 static void check_io(int r, const struct aspawn_io *io, int status)
 {
 	const bool not_started = io->outcome == ASPAWN_OUTCOME_NOT_STARTED;
@@ -1351,7 +1351,7 @@ static void check_io(int r, const struct aspawn_io *io, int status)
 		it_may_have_run();
 }
 
-/* A killed child that could not be waited for may still use its memory. */
+/* After a failed wait a killed child may still use its memory. */
 static void free_memory_after(const struct aspawn_io *io)
 {
 	while (io->status == -1 && aspawn_pool_release(&pool) == -EBUSY)
@@ -1423,7 +1423,7 @@ static bool is_hung_up(int fd)
 	return read(fd, text, 1) == 0;
 }
 
-/* The program leaves a process that has the pipe. With a grace it stays until it is killed. */
+/* The program leaves a process with the pipe. With a grace the process stays until killed. */
 static bool ends_as_tree(uint64_t flags, const struct aspawn_action *actions, size_t count,
 			 int64_t grace_ms)
 {
@@ -1460,7 +1460,7 @@ static bool ends_as_tree(uint64_t flags, const struct aspawn_action *actions, si
 	promise(r || status == (grace_ms ? SIGTERM : RIGHT) || status == KILLED, "status %#x",
 		status);
 	close_pipes(&child);
-	/* The child of a killed helper uses the pool until its exec. */
+	/* The child of a killed helper uses the pool until the exec. */
 	for (int naps = 0; r == -EOWNERDEAD && naps < 1000 && aspawn_pool_release(&pool) < 0; naps++)
 		usleep(1000);
 	free_memory();
@@ -1494,7 +1494,7 @@ SCENARIO(private_tree_dies_with_caller)
 	return ends_as_tree(ASPAWN_COMMAND_DIES_WITH_CALLER, NULL, 0, 10000);
 }
 
-static const char *parent_group; /* of the scenario: they run two at a time */
+static const char *parent_group; /* of the scenario: two run at a time */
 
 /* Removes the cgroups below. Returns true if there was any. */
 static bool remove_groups(void)
@@ -1625,7 +1625,7 @@ SCENARIO(run_input)
 	return right;
 }
 
-/* After an EIO, which is the end of the terminal, some output may be missing. */
+/* After an EIO, the end of the terminal, some output may be missing. */
 SCENARIO(run_pty)
 {
 	static const char twice[] = "written\r\nwritten\r\n";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes random actions, which are valid most of the time. */
+/* Makes random actions, valid most of the time. */
 #ifndef FUZZ_ACTIONS_H
 #define FUZZ_ACTIONS_H
 
@@ -12,7 +12,7 @@
 
 enum { MOST_ACTIONS_HERE = 24 };
 
-/* An action may point to this memory, which is always readable and ends with a NUL. */
+/* An action may point to this memory: the memory is always readable and ends with a NUL. */
 static char memory[4096];
 
 static const char *const texts[] = { "/",    "/dev/null",    "/dev",
@@ -31,7 +31,7 @@ static const void *next_array(struct input *input)
 	return next_byte(input) % 8 ? memory : NULL;
 }
 
-/* A size beyond the memory would be invalid use, unless the library rejects it. */
+/* A size beyond the memory would be invalid use, unless the library rejects the size. */
 static size_t next_array_size(struct input *input, size_t each)
 {
 	uint64_t size = next_number(input);
@@ -47,7 +47,7 @@ static ASPAWN_CHILD int call(void *arg)
 	return 0;
 }
 
-/* False for actions that, as root, would change more than the child. */
+/* False if an action, as root, would change more than the child. */
 static UNUSED bool is_harmless(const struct aspawn_action *action)
 {
 	switch (action->kind) {

@@ -30,7 +30,7 @@ static int count_descriptors(void)
 	return count;
 }
 
-/* Makes a command from the input. Returns the number of its actions. */
+/* Makes a command from the input. Returns the number of actions. */
 static size_t next_command(struct input *input, struct aspawn_command *command,
 			   struct aspawn_action *actions, int *ends)
 {
@@ -120,7 +120,7 @@ static void check_found(const struct aspawn_command *command, int count)
 	free(found);
 }
 
-/* A call waits a second for each helper, which on a busy machine may need longer. */
+/* A call waits a second for each helper: on a busy machine a helper may need longer. */
 static void release(struct aspawn_pool *pool)
 {
 	int r = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the program's environment. The input has three groups of lines, with an empty line between:
- * variables of the command; actions, -NAME to unset, ! to clear, NAME=VALUE; and the variables that
+ * variables of the command; actions, -NAME to unset, ! to clear, NAME=VALUE; and the variables
  * another thread has put in the place of the first group between the two passes.
  */
 #include "instrumented.h"

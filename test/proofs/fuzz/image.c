@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gives the image what it reads: its arguments, and a command that was prepared at another address.
- * The original is freed before the image corrects the pointers, so that ASan sees a pointer that
- * the image forgets.
+ * Gives input to the image: arguments, and a command prepared at another address. The original is
+ * freed before the image corrects the pointers: ASan sees a pointer forgotten by the image.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"
@@ -10,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Otherwise these would be the sanitizer's own. */
+/* Otherwise the functions would be the sanitizer's own. */
 #define main image_main
 #define memcpy image_memcpy
 #define memset image_memset
@@ -113,7 +112,7 @@ static void compare_moved(const struct aspawn_command *command, const struct lin
 	free(copy);
 }
 
-/* The environment has the number of a file and of its bytes. */
+/* The environment has the number of a file and of the file's bytes. */
 static void read_arguments(const char *text)
 {
 	static int fd = -1;
@@ -161,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					action->kind != ASPAWN_ACTION_UNSETENV &&
 					action->kind != ASPAWN_ACTION_CLEARENV;
 	}
-	/* Without such an action nothing is copied for the image. */
+	/* Without an action like ASPAWN_RESUID nothing is copied for the image. */
 	actions[command.action_count++] = (struct aspawn_action)ASPAWN_RESUID(1, 1, 1);
 	compare_moved(&command, &arguments, &variables);
 	read_arguments(number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The targets share how they read their input, and how they stop. */
+/* The targets share the functions to read input, and to stop. */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
 
@@ -44,7 +44,7 @@ static UNUSED uint64_t next_number(struct input *input)
 	return kind < 230 ? ~wild : kind < 240 ? ~UINT64_C(0) : wild;
 }
 
-/* Returns memory of exactly this size, so that ASan sees the first byte beyond. */
+/* Returns memory of exactly this size: ASan sees the first byte beyond. */
 static UNUSED void *exact(const void *from, size_t size)
 {
 	void *to = malloc(size);
@@ -74,7 +74,7 @@ struct lines {
 	size_t count;
 };
 
-/* Takes lines up to an empty one. */
+/* Takes lines up to an empty line. */
 static UNUSED void next_lines(struct lines *lines, struct input *input)
 {
 	for (lines->count = 0; lines->count < MOST_LINES && input->size; lines->count++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target includes this before the sources which it fuzzes. What runs in children is not
- * instrumented in the library. Such a target has no child, so that ASan and the fuzzer see that
- * code.
+ * A target includes the header before the fuzzed sources. What runs in children is not instrumented
+ * in the library. A target with the header has no child: ASan and the fuzzer see the code.
  */
 #ifndef FUZZ_INSTRUMENTED_H
 #define FUZZ_INSTRUMENTED_H

@@ -19,7 +19,7 @@
 #include "../../../syscall/string.c"
 #include "actions.h"
 
-/* The first place is always taken, so that the second one ends with the memory. */
+/* The first place is always taken: the second place ends with the memory. */
 enum { PLACES_HERE = 2, UNIT = 32, LINE = 64 };
 
 /* Longer than a place: what is too long is refused, and not read. */

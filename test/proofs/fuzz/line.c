@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds command lines of system() and popen() that need no shell. The first lines of the input are
- * the environment. The command follows an empty line. A command that is executed directly has
- * nothing that a shell could understand otherwise.
+ * the environment. The command follows an empty line. A directly executed command has nothing that
+ * a shell could understand otherwise.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"
@@ -10,8 +10,7 @@
 #include <ctype.h>
 #include <sys/stat.h>
 
-/* All paths are programs, except paths with a 0, which do not exist, or a d, which are
- * directories. */
+/* A path with a 0 does not exist, a path with a d is a directory, any other path is a program. */
 static int stat_random(const char *path, struct stat *status)
 {
 	memset(status, 0, sizeof *status);

@@ -90,7 +90,7 @@ static lua_State *new_generator(void)
 	return L;
 }
 
-/* A program could take the finalizers from this metatable, so that files stay open. */
+/* A program could take the finalizers from the metatable: files would stay open. */
 static void protect_metatable(lua_State *L)
 {
 	lua_pushboolean(L, 0);
@@ -115,7 +115,7 @@ static int execute(lua_State *L)
 	return 0;
 }
 
-/* Runs all finalizers before lua_close(), which collects nothing that they make. */
+/* Runs all finalizers before lua_close(): lua_close() collects nothing made by finalizers. */
 static void collect_all(lua_State *L)
 {
 	size_t before;
@@ -167,7 +167,7 @@ static int count_children(void)
 	return count;
 }
 
-/* Handles that no wait has ended leave zombies, which without an exec may have no SIGCHLD. The pool
+/* Handles not ended by a wait leave zombies. Without an exec a zombie may have no SIGCHLD. The pool
  * reaps its helpers before. */
 static bool has_ended(int before)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parses command lines of aspawn(1): each line of the input is an argument. Whatever the arguments
- * are, the command is a rest of them, and the values are in their ranges.
+ * are, the command is a rest of the arguments, and the values are in their ranges.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gives the caller a child's report, which a process that the caller has forked, or a child that
- * went wrong, may have written. The caller reads it from a pipe, from the page of an exec_watch, or
- * from the child's stack: the first byte says from which. The same input is a subject, which the
- * child shortens.
+ * Gives the caller a child's report. A process forked by the caller, or a child that went wrong,
+ * may have written the report. The caller reads the report from a pipe, from the page of an
+ * exec_watch, or from the child's stack: the first byte says from which. The same input is a
+ * subject for the child to shorten.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"
@@ -96,7 +96,7 @@ static void read_report(struct input *input)
 	free(child);
 }
 
-/* Only the child calls this. */
+/* Only the child calls the function. */
 static void write_report(struct input *input)
 {
 	char *subject = next_line(input);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Searches PATH. Two bytes are the sizes of the buffer and of the directory that candidates begin
- * with. Three lines follow: PATH, empty for the default; the file; and a byte for each candidate
- * that says why it cannot be executed. The rest of the input is a script, whose interpreter is
- * searched for, and so is the whole input.
+ * with. Three lines follow: PATH, empty for the default; the file; and a byte for each candidate,
+ * the reason why the candidate cannot be executed. The rest of the input is a script, whose
+ * interpreter is searched for, and so is the whole input.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"
@@ -23,7 +23,7 @@ static bool ends_search(int error)
 	return error == PSYS_ENOEXEC || error == PSYS_E2BIG;
 }
 
-/* Returns the next directory with room for the file and its NUL, or NULL. */
+/* Returns the next directory with room for the file and a NUL, or NULL. */
 static const char *next_directory(const char **path, size_t file, size_t room, size_t *length)
 {
 	while (*path) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gives the server of a queue what it reads: messages in the socket, of which a process that the
- * caller has forked has an end too, and the status line of the caller's process. A hostile process
- * gives no job a descriptor, and no descriptor is left. Pairs of bytes are what caller, hostile
- * process and server do; the last line is the status.
+ * Gives input to the server of a queue: messages in the socket, and the status line of the caller's
+ * process. A process forked by the caller has an end of the socket too. A hostile process gives no
+ * job a descriptor, and no descriptor is left. Pairs of bytes are what caller, hostile process and
+ * server do; the last line is the status.
  */
 #define _GNU_SOURCE
 #include "instrumented.h"
@@ -57,7 +57,7 @@ static void send_bytes(const void *bytes, size_t size, const int *fds, size_t co
 	sendmsg(ends[1], &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The kernel says which process has sent a message. */
+/* The kernel names the sender of a message. */
 static void send_as_another(const void *bytes, size_t size, size_t count, bool hangs_up)
 {
 	const int fds[MOST_FDS] = { hostile_file, hostile_file, hostile_file, hostile_file };
@@ -98,7 +98,7 @@ static void check_received(const struct job *job)
 		      "a descriptor that the caller has not sent");
 }
 
-/* Does what aspw_job_start() does, with or without room in its table. */
+/* Does what aspw_job_start() does, with or without room in the table. */
 static void start(struct job *job, bool is_full)
 {
 	struct rlimit limit, low;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* This is the model: a fork performs the command by functions of the libc, as the manual describes
- * it. */
+/* The model: a fork performs the command by functions of the libc, as described in the manual. */
 #define _GNU_SOURCE
 #include "model.h"
 
@@ -28,7 +27,7 @@
 
 enum { MOST_VARIABLES = 32, SIGNALS = 64, PIPES_FROM = 500 };
 
-/* The child tells its parent this. */
+/* The child reports to its parent in this struct. */
 struct told {
 	int step, error;
 };
@@ -274,7 +273,7 @@ static int set_user(const struct aspawn_action *action)
 	return error_of(syscall(SYS_setresuid, user, user, user));
 }
 
-/* A capability that an earlier action has added must not be lost. */
+/* A capability added by an earlier action must not be lost. */
 static int become_user(const struct aspawn_action *actions, const struct aspawn_action *action)
 {
 	uint64_t added = 0;
@@ -453,7 +452,7 @@ static int perform(const struct aspawn_action *actions, const struct aspawn_acti
 
 /* --- streams -------------------------------------------------------------- */
 
-/* Returns the kind of the stream with this number. */
+/* Returns the kind of the stream with the number. */
 static int stream_of(const struct trial *trial, int number)
 {
 	const bool has_pipe[] = { trial->has_input, trial->has_output, trial->has_errors };
@@ -529,7 +528,7 @@ static int execute(const struct trial *trial, const char *path)
 	return -errno;
 }
 
-/* A file that exists, but is not found, lacks its interpreter. */
+/* If an existing file is not found, the interpreter is missing. */
 static int step_of(const char *path, int error)
 {
 	return error == -ENOENT && access(path, F_OK) == 0 ? ASPAWN_STEP_INTERPRETER :
@@ -625,7 +624,7 @@ static _Noreturn void be_child(const struct trial *trial, const int pipes[3])
 	find_and_execute(trial);
 }
 
-/* The numbers are far above the numbers of commands. The input lies in its pipe before the child
+/* The numbers are far above the numbers of commands. The input lies in the pipe before the child
  * begins. */
 static void make_pipes(int ours[3], int childs[3])
 {

@@ -184,7 +184,7 @@ static void *pause_for_ever(void *unused)
 	return NULL;
 }
 
-/* Afterwards the peak of the memory is more than the memory, so that nobody can reset it unseen. */
+/* Afterwards the peak of the memory is more than the memory: nobody can reset the peak unseen. */
 static void raise_peak(void)
 {
 	enum { SIZE = 8 << 20 };

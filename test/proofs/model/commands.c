@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes random commands. The operands are few and near each other, so that actions meet: most
- * commands can be executed, and many actions undo or replace what earlier ones did. */
+/* Makes random commands. The operands are few and near each other. Actions therefore meet: most
+ * commands can be executed, and many actions undo or replace the effects of earlier actions. */
 #define _GNU_SOURCE
 #include "model.h"
 
@@ -529,8 +529,8 @@ static void order_cgroups(struct trial *trial)
 	trial->count = kept;
 }
 
-/* Repeats nothing that has a quota, such as a keyring. Half of these commands use a high descriptor
- * again and again, which the child has to fetch, as it copies only the low ones. */
+/* Repeats nothing with a quota, for example a keyring. Half of the commands use a high descriptor
+ * again and again. The child has to fetch the descriptor, as only low descriptors are copied. */
 static void repeat_first(struct trial *trial, struct random *random)
 {
 	struct step *step = trial->steps;

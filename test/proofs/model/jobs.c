@@ -216,8 +216,7 @@ static void check_outputs(const struct known *job, const struct aspawn_result *r
 			     result->err_total, expected, job->err, report);
 }
 
-/* True if a time limit or a cancellation gives this status. A cancelled job may never have
- * begun. */
+/* True if a time limit or a cancellation gives the status. A cancelled job may never have begun. */
 static bool is_status_of_end(const struct known *job, int status)
 {
 	const int stop_signal = job->stop_signal ? job->stop_signal : SIGTERM;
@@ -278,7 +277,7 @@ static void check_result(const struct aspawn_result *result, int count, struct r
 
 /* --- limits --------------------------------------------------------------- */
 
-/* Returns how many jobs of the key ran when this job started. Key 0 means all jobs. */
+/* Returns how many jobs of the key ran when the job started. Key 0 means all jobs. */
 static uint32_t count_beside(const struct known *job, int count, uint32_t key)
 {
 	uint32_t beside = 0;

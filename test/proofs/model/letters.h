@@ -3,7 +3,7 @@
 #ifndef LETTERS_H
 #define LETTERS_H
 
-/* Returns the byte at this place of an output. The period of the bytes is no power of two. */
+/* Returns the byte at the place of an output. The period of the bytes is no power of two. */
 static inline char letter_at(int place)
 {
 	return (char)('a' + place % 23);

@@ -29,7 +29,7 @@ void complain(struct report *report, const char *format, ...)
 	text_add(&report->text, "\n");
 }
 
-/* True if the text has the line, which ends before the character end. */
+/* True if the text has the line of length characters. */
 static bool has_line(const char *text, const char *line, size_t length)
 {
 	for (const char *found = text; (found = memmem(found, strlen(found), line, length)); found++)
@@ -59,7 +59,7 @@ void complain_of_lines(struct report *report, const struct text *expected, const
 
 struct caller {
 	struct text text;
-	long peak; /* KiB; never falls unless somebody resets it */
+	long peak; /* KiB; never falls without a reset */
 	int mappings;
 };
 
@@ -89,7 +89,7 @@ static int count_lines(const struct text *text)
 	return lines;
 }
 
-/* Looks at children that wait(2) finds, at children that only __WALL finds, and at files in the
+/* Looks at children found by wait(2), at children found only with __WALL, and at files in the
  * world. */
 static void look_at(struct caller *caller)
 {

@@ -2,9 +2,9 @@
 /*
  *	model SECONDS [SEED [COUNT]]
  *
- * Tries commands and jobs for so many seconds, or COUNT of them. A trial is made from its number
- * alone, which begins with SEED. Trials run in processes of their own, so that a crash is a result,
- * too: each process is a random caller, and makes some trials.
+ * Tries commands and jobs for SECONDS seconds, or COUNT trials. A trial is made from a number
+ * alone. The first number is SEED. Trials run in processes of their own: a crash is a result, too.
+ * Each process is a random caller, and makes some trials.
  */
 #define _GNU_SOURCE
 #include "model.h"
@@ -21,19 +21,19 @@
 
 enum { MOST_FAILURES = 5, JOBS = 16, WORKER_SECONDS = 300, COMMANDS_FOR_JOBS = 8 };
 
-/* A worker tells this to the supervisor. */
+/* A worker reports to the supervisor in this struct. */
 struct told {
 	uint64_t trial;    /* which is being tried */
 	uint64_t tried;    /* in all */
-	uint64_t executed; /* of them: programs, in which no step failed */
+	uint64_t executed; /* of all tried: programs, in which no step failed */
 	struct report report;
 };
 static struct told *told;
 
 /* --- one trial, in a worker ----------------------------------------------- */
 
-/* Namespaces that were made for the program have other numbers in each run. Digits of a namespace
- * other than the caller's become stars. */
+/* Namespaces made for the program have other numbers in each run. Digits of a namespace other than
+ * the caller's become stars. */
 static void hide_namespaces(struct text *text)
 {
 	static const char *const names[] = { "mnt",
@@ -73,7 +73,7 @@ static void compare_states(struct ending *expected, struct ending *found, struct
 /* A write by a link into /proc may be refused on shared memory: ASPAWN_WRITE. */
 static bool may_refuse(const struct trial *trial, const struct ending *found)
 {
-	/* A repeated first step counts as often as it is repeated. */
+	/* A repeated first step counts as often as repeated. */
 	const int step = found->step > trial->repeats ? found->step - trial->repeats : 0;
 
 	return found->error == -EXDEV && found->step >= 0 && step < trial->count &&
@@ -135,7 +135,7 @@ static void await_worker(pid_t worker)
 		complain(&told->report, "the caller ends with status %#x", (unsigned)status);
 }
 
-/* Tries this command alone, in a new caller. Returns true if something is wrong. */
+/* Tries the command alone, in a new caller. Returns true if something is wrong. */
 static bool is_wrong_alone(const struct trial *trial)
 {
 	memset(&told->report, 0, sizeof told->report);
@@ -177,7 +177,7 @@ static void print_report(void)
 			printf("# %s\n", line);
 }
 
-/* Prints the smallest command that is wrong. */
+/* Prints the smallest wrong command. */
 static void explain(uint64_t number)
 {
 	static struct trial trial, simpler;

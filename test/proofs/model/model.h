@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs random commands, and compares them with a model. The model performs the same command in a
- * fork of the caller, by the functions of the libc. Both end alike: the same step fails with the
- * same error, or the program has the same state and status. The library leaves the caller as it
- * was.
+ * Runs random commands, and compares the commands with a model. The model performs the same command
+ * in a fork of the caller, by the functions of the libc. Both end alike: the same step fails with
+ * the same error, or the program has the same state and status. The library leaves the caller
+ * unchanged.
  *
- *   commands.c  makes a random command from a number, and prints it
+ *   commands.c  makes a random command from a number, and prints the command
  *   caller.c    makes a random caller: descriptors, signals, user, threads
  *   library.c   runs the command by the library, and looks at the caller before and after
  *   by_fork.c   runs the command by the model
  *   jobs.c      random jobs of a queue, whose results are known before
- *   main.c      tries one after another, and reduces a command that ends differently
+ *   main.c      makes the trials, and reduces a command with another end
  *   reporter.c  the program of the commands; state.c: the state of a process
  *   writer.c    the program of the jobs
  */
@@ -33,7 +33,7 @@ struct random {
 
 void random_begin(struct random *random, uint64_t number);
 
-/* Returns a number below this. */
+/* Returns a number below end. */
 unsigned random_below(struct random *random, unsigned end);
 
 /* One of the values, of type int, or of type const char *. */
@@ -46,15 +46,15 @@ unsigned random_below(struct random *random, unsigned end);
 
 /* --- the world: what callers and commands have in common ------------------ */
 
-/* A directory for this run alone, which is the directory of the caller. */
+/* The caller runs in the directory, which is for this run alone. */
 struct world {
 	char directory[64], reporter[96], writer[96], output[96], paths[256];
 	char link[96]; /* to /proc/self/oom_score_adj */
 };
 extern struct world world;
 
-/* Makes the directory, with copies of both programs; they lie beside this program. Returns false if
- * something is missing. */
+/* Makes the directory, with copies of the two programs; the originals lie beside the model. Returns
+ * false if something is missing. */
 bool world_make(const char *own_program);
 void world_remove(void);
 
@@ -72,7 +72,7 @@ enum {
 
 enum { TRIALS_OF_CALLER = 16 };
 
-/* Makes the calling process the random caller of this number's trials. */
+/* Makes the calling process the random caller of the number's trials. */
 void caller_become(uint64_t trial);
 
 /* --- a trial: a command, and how it is run -------------------------------- */
@@ -105,8 +105,8 @@ struct trial {
 
 void trial_make(struct trial *trial, uint64_t number);
 
-/* Makes the trial a little simpler, in the way of this number. Returns false if it is that simple
- * in this respect, or if there is no such way: then *is_last is true. */
+/* Makes the trial a little simpler, in the way of the number. Returns false if the trial is already
+ * simple in this respect, or if no way has the number: then *is_last is true. */
 bool trial_simplify(struct trial *trial, int way, bool *is_last);
 
 void trial_print(const struct trial *trial);
@@ -119,7 +119,7 @@ bool trial_has(const struct trial *trial, uint32_t kind);
 extern const char *const trial_environment[];
 #define TRIAL_INPUT "hello"
 
-/* What ASPAWN_CALL calls in the child; the model knows what it does. */
+/* What ASPAWN_CALL calls in the child; the model knows the effect. */
 ASPAWN_CHILD int call_umask(void *mask);
 ASPAWN_CHILD int call_failing(void *error);
 
@@ -139,8 +139,8 @@ struct report {
 __attribute__((format(printf, 2, 3))) void complain(struct report *report, const char *format, ...);
 void complain_of_lines(struct report *report, const struct text *expected, const struct text *found);
 
-/* Remembers the state of the caller, and complains if it has changed since; may_map: it may have
- * more mappings, as a pool keeps them. */
+/* Remembers the state of the caller, and complains if the state has changed since; may_map: the
+ * caller may have more mappings, as a pool keeps mappings. */
 void caller_remember(void);
 void caller_complain(struct report *report, bool may_map);
 
@@ -153,7 +153,7 @@ void take_output(struct text *text);
 
 /* --- jobs ----------------------------------------------------------------- */
 
-/* Submits so many random jobs to a random queue, and checks their results. */
+/* Submits count random jobs to a random queue, and checks their results. */
 void try_jobs(uint64_t number, int count, struct report *report);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands execute this program. It writes its own state, arguments and environment to the file
- * that its first argument names. */
+/* The commands execute this program. The program writes its own state, arguments and environment to
+ * the file named by the first argument. */
 #define PSYS_DEFINE_MEMORY_FUNCTIONS
 #include <syscall/string.h>
 #include <syscall/syscall.h>

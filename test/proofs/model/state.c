@@ -70,8 +70,7 @@ static void add_file(struct text *text, const char *path)
 	text_add(text, "\n");
 }
 
-/* Adds the lines of /proc/self/status that are no number of a process,
- * nor one of time or memory. */
+/* Adds the lines of /proc/self/status without a number of a process, of time or of memory. */
 static void add_status(struct text *text)
 {
 	static const char *const names[] = { "Umask:",   "Uid:",       "Gid:",        "Groups:",

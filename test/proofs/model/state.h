@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Describes the state of a process as lines of text. It uses no libc, as the reporter has none. */
+/* Describes the state of a process as lines of text. The code uses no libc, as the reporter has no
+ * libc. */
 #ifndef STATE_H
 #define STATE_H
 
@@ -21,9 +22,8 @@ void text_add_number(struct text *text, int64_t number);
 /* Adds "name number\n". */
 void text_add_line(struct text *text, const char *name, int64_t number);
 
-/* Adds what a new program gets from the process that executes it, of the calling process:
- * descriptors, directories, limits, credentials, signals and so on.
- * Numbers of processes are not in it. */
+/* Adds what a new program would get from the calling process by an exec: descriptors, directories,
+ * limits, credentials, signals and more. Numbers of processes are not included. */
 void text_add_state(struct text *text);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The jobs execute this program: writer OUT ERR CODE SIGNAL MS. It writes the letters of
- * letter_at() to standard output and standard error, and after them its input to standard output.
- * It sleeps for some milliseconds, and ends by a signal, if this is not 0, or exits with the
- * code. */
+/* The jobs execute this program: writer OUT ERR CODE SIGNAL MS. The program writes the letters of
+ * letter_at() to standard output and standard error, and afterwards the input to standard output.
+ * The program sleeps for MS milliseconds, and ends by SIGNAL, if not 0, or exits with CODE. */
 #define PSYS_DEFINE_MEMORY_FUNCTIONS
 #include <syscall/string.h>
 #include <syscall/syscall.h>

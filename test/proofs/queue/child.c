@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The jobs of model.c run this program. It writes its first argument, sleeps for the milliseconds
- * of the second, and exits with the third. */
+/* The jobs of model.c run this program. The program writes the first argument, sleeps for the
+ * milliseconds of the second, and exits with the third. */
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 

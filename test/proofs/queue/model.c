@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs many jobs from many threads, with random inputs, timeouts, keys and cancels, while another
- * thread kills the server now and then. Each job must end exactly once, in a way that a model
- * allows, with the status and the output of its own program.
+ * thread kills the server now and then. Each job must end exactly once, in a way allowed by a
+ * model, with the status and the output of the job's own program.
  *
  *	model CHILD [local] [jobs [seed]]
  */
@@ -181,7 +181,7 @@ static void *use(void *arg)
 	return NULL;
 }
 
-/* Returns the process of this name whose parent is this process, or 0. */
+/* Returns the child of this process with the name, or 0. */
 static int find_server(void)
 {
 	char line[512];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Linked to each program of the documents: at its end no descriptor and no child is left. */
+/* Linked to each program of the documents: at the program's end no descriptor and no child is
+ * left. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

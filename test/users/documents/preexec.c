@@ -61,7 +61,7 @@ static int is_default(int signal)
 	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_DFL;
 }
 
-/* Where a container forbids that, they count as fixed. */
+/* Where a container forbids the call, addresses count as fixed. */
 static int has_fixed_addresses(void)
 {
 	const long now = syscall(SYS_personality, 0xffffffffUL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a program sees of uv_spawn(): a line for each case, the same whether libuv is patched or
- * not, except for those that begin with "late", "memory" or "aspawn". It is linked with
- * --wrap=uv__aspawn, and so counts what the patch hands over to aspawn.
+ * not, except for lines beginning with "late", "memory" or "aspawn". The program is linked with
+ * --wrap=uv__aspawn, and thereby counts what the patch hands over to aspawn.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -70,7 +70,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 		uv_close((uv_handle_t *)stream, NULL);
 }
 
-/* Runs a program, whose output is a pipe unless the caller says what it is, and prints the end. */
+/* Runs a program, whose output is a pipe unless the caller chooses the output, and prints the
+ * end. */
 static void show(const char *name, uv_process_options_t options, int signal)
 {
 	uv_loop_t *loop = uv_default_loop();

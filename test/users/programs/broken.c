@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A preload that starts nothing: the suites of programs must fail with it. */
+/* The preload starts nothing: the suites of programs must fail with the preload. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <spawn.h>

@@ -29,7 +29,7 @@ static struct aspawn_pool pool;
 
 struct error {
 	int number;    /* positive, as errno */
-	int action;    /* index of the caller's actions; -1: none of them */
+	int action;    /* index of the caller's actions; -1: no action */
 	char name[32]; /* "chdir", "search", "argument" */
 	char about[112];
 };
@@ -55,7 +55,7 @@ struct process {
 	bool started_polled, ended_polled, done;
 };
 
-/* Options of the language, checked and kept alive by it. */
+/* Options, checked and kept alive by the language. */
 struct options {
 	char **argv, **environment;
 	const char *file, *directory;
@@ -190,7 +190,7 @@ const char *process_how(const struct process *process)
 	}
 }
 
-/* Also of one that was never started: all zero. With a pool nothing here waits for the child. */
+/* Also of a process never started: all zero. With a pool nothing here waits for the child. */
 void process_finalize(struct process *process)
 {
 	const int ends[] = { process->child.in_fd, process->child.out_fd, process->child.err_fd };
@@ -226,7 +226,7 @@ static int append(void *arg, int stream, const void *bytes, size_t count)
 	return 0;
 }
 
-/* ms and grace_ms: negative, as the language has it, if not given. */
+/* ms and grace_ms: negative, as in the language, if not given. */
 int run(const struct options *options, const void *input, size_t input_size, int64_t ms,
 	int64_t grace_ms, struct bytes output[2], int *status, struct error *error)
 {

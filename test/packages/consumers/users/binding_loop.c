@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The language of binding.c: a loop of poll(2), and a program in it. */
+/* The language of binding.c: a loop of poll(2), and a program in the language. */
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 #include <aspawn/queue.h>
 
-/* As binding.c has them; a real binding has a header. */
+/* As in binding.c; a real binding has a header. */
 struct error {
 	int number, action;
 	char name[32], about[112];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 200 children at once in one epoll loop: each with a pipe for its output, of which the first KiB
- * is kept, and with a time limit, after which it is ended with all that it has started.
+ * 200 children at once in a single epoll loop. Each child has a pipe for output, and a time limit.
+ * The loop keeps the first KiB of the output. After the time limit the child is ended with all
+ * processes started by the child.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -137,7 +138,7 @@ static void stop_polling(struct task *task)
 	task->is_polled = 0;
 }
 
-/* While its group is being ended it is not reaped: others of the group may be left. */
+/* While a group is being ended, the child is not reaped: others of the group may be left. */
 static void see_end(struct task *task)
 {
 	const int r = aspawn_ended(&task->child);
@@ -182,7 +183,7 @@ int main(void)
 		for (int i = 0; i < ready; i++) {
 			struct task *task = &tasks[events[i].data.u64 >> 2];
 
-			/* An event of this batch may be of a child that is gone by now. */
+			/* An event of the batch may be of a child gone by now. */
 			if ((events[i].data.u64 & 3) == END && task->is_polled)
 				see_end(task);
 			else if ((events[i].data.u64 & 3) == OUTPUT && task->stage != NONE &&

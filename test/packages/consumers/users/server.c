@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A privileged server that starts commands as other users: a line "user directory command..." each,
- * from standard input. The user's groups, a clean environment, limits, no way back to privileges, a
- * log that root opens, nothing inherited; what a command has started ends with it.
+ * A privileged server starts commands as other users: a line "user directory command..." each, from
+ * standard input. The user's groups, a clean environment, limits, no way back to privileges, a log
+ * opened by root, nothing inherited; what a command has started ends with the command.
  *
  *	server LOG
  */
