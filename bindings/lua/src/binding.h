@@ -95,7 +95,8 @@ uint64_t flags_of(lua_State *L, int options, const struct constant *words);
 /* Raises an error if the table itself has an option of a run, which would be ignored; one that it
  * inherits may be for others. */
 void only_of_run(lua_State *L, int options);
-/* Of seconds at the index, rounded up, INT64_MAX of what is endless, 0 of what is negative. */
+/* Returns the milliseconds of the seconds at the index, rounded up: INT64_MAX if the time is
+ * endless, 0 if it is negative. */
 int64_t milliseconds(lua_State *L, int index, int64_t otherwise);
 
 /* Raises an error about the value on top of the stack. */
@@ -103,7 +104,7 @@ int expected(lua_State *L, const char *what, const char *expected);
 void *anchored(struct build *build, size_t size);
 /* The string on top of the stack, which is popped. */
 const char *text(struct build *build, const char *what);
-/* Of the open file on top of the stack, which is flushed, and popped. */
+/* Returns the descriptor of the open file on top of the stack. Flushes and pops the file. */
 int pop_descriptor(lua_State *L, const char *what);
 /* The length of a list, which may end at any nil: it is an error if the list goes on behind. */
 size_t check_list(lua_State *L, int list, const char *what, const char *element);
@@ -137,7 +138,7 @@ int *add_pipe(struct build *build, int number, const char *mode);
 struct handle *check_child(lua_State *L, int index);
 /* Returns -ETIMEDOUT, or what aspawn_wait() returned, also if called again. */
 int wait_for(struct handle *handle, int64_t timeout_ms);
-/* Of that: true, or nil; "exit" or "signal"; its number: as os.execute() of Lua 5.2. */
+/* Pushes what os.execute() of Lua 5.2 returns: true or nil; "exit" or "signal"; its number. */
 int wait_result(lua_State *L, const struct handle *handle, int result);
 
 /* --- files.c */

@@ -66,7 +66,7 @@ static int close_child(lua_State *L)
 
 stream_file *new_file(lua_State *L, lua_CFunction close)
 {
-	/* Of the program, as a script may change each global. */
+	/* The symbols of the program tell of LuaJIT: a script may change each global. */
 	if (LUA_VERSION_NUM == 501 && dlsym(RTLD_DEFAULT, "luaJIT_setmode"))
 		return NULL;
 	stream_file *stream = lua_newuserdata(L, sizeof *stream);

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of the constant with this name, in upper or lower case, with the prefix or without; or NAN. */
+/* Returns the value of the constant with this name, in upper or lower case, with the prefix or
+ * without. Returns NAN if there is no such constant. */
 static double value_of(const char *name, const char *prefix)
 {
 	const size_t length = strlen(prefix),

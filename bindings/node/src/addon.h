@@ -84,7 +84,7 @@ void *allocate(struct arena *arena, size_t size);
 void free_all(struct arena *arena);
 /* NULL if it is no array. */
 napi_value element(napi_env env, napi_value array, uint32_t index);
-/* Of a number, a bigint or a boolean. */
+/* Returns the value of a number, a bigint or a boolean. */
 int64_t integer(napi_env env, napi_value value);
 /* The bytes of a Uint8Array; NULL if it is none. */
 const void *bytes(napi_env env, napi_value value, size_t *length);

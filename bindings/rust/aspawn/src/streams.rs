@@ -143,7 +143,7 @@ impl Terminal {
         }
     }
 
-    /// Of no terminal: there is none on this system.
+    /// Fails: there is no terminal on this system.
     #[cfg(elsewhere)]
     pub fn resize(&self, _: u16, _: u16) -> io::Result<()> {
         Err(crate::Error::unsupported("terminal").into())
