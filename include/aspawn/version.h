@@ -18,7 +18,7 @@
  * What follows the numbers in the name of a version before a release. Its soname
  * (libaspawn.so.1.0.0-rc.1) is that of no other version. "" in a release (libaspawn.so.1).
  */
-#define ASPAWN_VERSION_SUFFIX "-rc.1"
+#define ASPAWN_VERSION_SUFFIX ""
 /* major * 10000 + minor * 100 + patch */
 #define ASPAWN_VERSION 10000
 

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 rockspec_format = "3.0"
 package = "aspawn"
-version = "1.0.0rc1-1"
-source = { url = "file://aspawn-1.0.0rc1.tar.gz" } -- which the source rock contains
+version = "1.0.0-1"
+source = { url = "file://aspawn-1.0.0.tar.gz" } -- which the source rock contains
 description = {
 	summary = "Start programs without a shell, without fork, and with their results",
 	detailed = "run, popen, spawn, a queue, and replacements of io.popen and os.execute. Linux.",
