@@ -113,9 +113,9 @@ static void stop_by_signal(struct supervision *s, int reason, bool all, int sign
 	stop(s, all, signal, s->options->kill_after);
 }
 
-/* The shell takes the terminal as soon as the tool has stopped. A program that reads the terminal
- * must stop first, or the program takes input for the shell. The wait is short, as a program may
- * refuse to stop. */
+/* Stops the tool as soon as the program has stopped, as the shell takes the terminal when the tool
+ * stops: a program that still reads the terminal then takes input that is for the shell. The wait
+ * is short, as a program may refuse to stop. */
 static void stop_after_program(const struct supervision *s)
 {
 	const struct psys_timespec moment = { 0, 1000000 };
@@ -129,7 +129,7 @@ static void stop_after_program(const struct supervision *s)
 static void handle_signal(struct supervision *s, const struct psys_signalfd_siginfo *info)
 {
 	const int signal = (int)info->ssi_signo;
-	/* The command is in the tool's process group, and gets the terminal's signals itself. */
+	/* The terminal has sent it to the tool's process group, and so to the command too. */
 	const bool is_sent = info->ssi_code == SI_KERNEL && !s->options->setsid &&
 			     !s->options->pty && !s->setting->is_init;
 

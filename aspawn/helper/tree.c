@@ -18,13 +18,14 @@ enum {
 	GENERATIONS = 16,      /* which get signals and are counted, with 3 descriptors each */
 	MOST_VISITED = 100000, /* processes, more may be forked meanwhile */
 	MOST_REAPED = 10000,   /* before the next look at the orders */
-	/* The helper gives up after these milliseconds: without an end, without an end if nothing
-	 * may be signalled, and in all. It does ROUNDS rounds at least, as time may be unknown. */
+	/* The helper gives up when no process has ended for PATIENCE milliseconds (PATIENCE_REFUSED
+	 * if it may signal none), and after PATIENCE_IN_ALL in any case, but never before ROUNDS
+	 * rounds, as time may be unknown. */
 	PATIENCE = 10000,
 	PATIENCE_REFUSED = 1000,
 	PATIENCE_IN_ALL = 60000,
 	ROUNDS = 20,
-	GENTLE_ROUNDS = 10, /* kill children alone, later rounds all generations */
+	GENTLE_ROUNDS = 10, /* these rounds kill children alone, later rounds all generations */
 	NAP = 10,           /* milliseconds between rounds */
 	LOOK = 50,          /* milliseconds between looks at the orders without a doorbell */
 	ALIVE = 1000        /* milliseconds between looks with a doorbell */
@@ -40,7 +41,7 @@ struct tree {
 	bool is_reaped;   /* the child is */
 	bool is_refused;  /* the last round could signal no process */
 	int order;        /* the last obeyed order */
-	unsigned ends;    /* counted */
+	unsigned ends;    /* how many processes the helper has reaped */
 	int64_t kill_at;
 };
 

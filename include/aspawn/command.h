@@ -752,8 +752,8 @@ PSYS_API int aspawn_release(struct aspawn_child *child);
  * Returns the child's number, valid until the child is reaped; a private child is reaped at its
  * end.
  *
- * The call, aspawn_pidfd(), aspawn_kill() and aspawn_kill_group() wait until a helper has cloned
- * the child, usually microseconds, but fail with -EAGAIN after a second.
+ * aspawn_pid(), aspawn_pidfd(), aspawn_kill() and aspawn_kill_group() wait until a helper has
+ * cloned the child (microseconds), but fail with -EAGAIN after a second.
  *   -EAGAIN     the helper is stopped or frozen
  *   -ECANCELED  the child could not be cloned: aspawn_wait_started() says why
  *   -ESRCH      aspawn_release() was called before the number was known
@@ -820,16 +820,16 @@ PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
  *   -EINVAL      child is no tree; grace_ms is less than ASPAWN_GRACE_NONE
  *   -ESRCH       the tree has ended, or cannot be reached after aspawn_release()
  *   -EOWNERDEAD  somebody has killed the helper: use the other kill functions
- *   -EAGAIN      as for aspawn_pid(), in a control group
+ *   -EAGAIN      in a control group, as for aspawn_pid()
  */
 PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
 
 /*
  * Sends SIGKILL to all processes of the control group (version 2, cgroups(7)) whose directory is
- * open as cgroup_fd, and of those below. After ASPAWN_JOIN_CGROUP(cgroup_fd) only processes escape
- * that were moved to another control group.
+ * open as cgroup_fd, and of those below. After ASPAWN_JOIN_CGROUP(cgroup_fd) only processes that
+ * were moved to another control group escape.
  *   -EBADF       cgroup_fd is not open
- *   -ENOENT, -ENOTDIR  the directory is no control group of version 2, or the root, or Linux is
+ *   -ENOENT, -ENOTDIR  the directory is the root or no control group of version 2, or Linux is
  *                older than 5.14
  *   -EACCES      the caller may not write to cgroup.kill
  *   -EOPNOTSUPP  the control group is threaded
