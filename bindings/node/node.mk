@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
 
-.PHONY: bindings-node bench-node
+.PHONY: bindings-node
 bindings-node: amalgamation ## the npm package, packed and installed: BUILD_DIR/bindings/node
 	bindings/node/pack $(BUILD_DIR)
-
-bench-node: bindings-node
-	bindings/node/bench

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
 
-.PHONY: crates bench-rust
+.PHONY: crates
 crates: $(amalgamation)/aspawn.c ## the crates aspawn and aspawn-sys, packed: BUILD_DIR/crates
 	bindings/rust/pack $(BUILD_DIR)/crates
-
-bench-rust:
-	bindings/rust/bench
