@@ -43,11 +43,8 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 	@mkdir -p $(@D)
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
-.PHONY: examples test-examples demo demo-begun demo-built
+.PHONY: examples demo demo-begun demo-built
 examples: $(examples_dir)/start $(examples_dir)/run $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/terminal $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/worker $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
-
-test-examples: examples ## the examples, with real commands
-	test/prove --timer $(sort $(wildcard test/users/examples/*.t))
 
 demo_programs := start run command freestanding textindex poller
 demo-built: $(cli) $(demo_programs:%=$(examples_dir)/%) $(addprefix $(bench_dir)/,memory descriptors waits)

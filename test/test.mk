@@ -41,9 +41,17 @@ $(cplusplus): test/hosted/cplusplus.cc $(archive)
 export BUILD_DIR CC
 summary = +@test/prove --summary $(MAKE) --no-print-directory
 
+# ffi.t is for tools alone.
+checks := $(filter-out $(if $(TOOLCHAINS),,test/checks/ffi.t),$(wildcard test/checks/*.t))
+users := $(wildcard test/users/*.t test/users/examples/*.t)
+documents := test/users/documents/documents.t
+
+# All at once, as the suites sleep most of the time.
 .PHONY: test test-suite test-trees test-hosted test-checks test-documents test-users
-test: ## the suite without and with a libc, the checks of what is built, the examples, the documents
-	$(summary) -- test-suites test-model test-checks test-users test-examples test-documents
+test: $(suite) $(hosted) $(cplusplus) all compat examples ## the suite without and with a libc, the checks of what is built, the examples, the documents
+	SUITE_TREES=600 test/prove --timer -j3 --exec '' \
+		'$(abspath $(suite))' '$(abspath $(hosted))' '$(abspath $(cplusplus))' \
+		test/proofs/model/model.t $(checks) $(documents) $(users)
 
 test-suite: $(suite) ## the suite, with no libc
 	SUITE_TREES=1000 test/prove --exec '' '$(abspath $(suite))'
@@ -58,11 +66,6 @@ test-trees: $(suite) ## 10 000 hostile trees: two minutes
 .PHONY: test-suite-repeated
 test-suite-repeated: $(suite) ## the suite RUNS=200 times, two copies at a time, with stress-ng beside: an hour
 	$(if $(RUNS),RUNS=$(RUNS) )test/prove --timer -v test/repeated.t :: '$(abspath $(suite))'
-
-# Both at once: they sleep most of the time.
-.PHONY: test-suites
-test-suites: $(suite) $(hosted) $(cplusplus)
-	SUITE_TREES=600 test/prove -j2 --exec '' '$(abspath $(suite))' '$(abspath $(hosted))' '$(abspath $(cplusplus))'
 
 test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address,undefined
 	test/prove --exec '' '$(abspath $(hosted))' '$(abspath $(cplusplus))'
@@ -128,6 +131,7 @@ $(model): $(patsubst %,$(BUILD_DIR)/test/with-libc/proofs/model/%.o,main caller 
 	@mkdir -p $(@D)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
+test: $(model) $(model_programs)
 .PHONY: test-model test-model-longer
 test-model: $(model) $(model_programs) ## random commands against a model by fork, and random jobs: SECONDS=20
 	SECONDS_OF_MODEL=$(or $(SECONDS),20) test/prove --timer test/proofs/model/model.t
@@ -140,13 +144,12 @@ test-model-longer:
 test-models: ## models of the protocols, and their mutants, by spin: a minute
 	test/prove --timer -v test/proofs/models/models.py$(if $(MODELS), :: $(MODELS))
 
-# TOOLCHAINS=1: what a missing compiler or tool leaves out is a skip, and ffi.t, which is for tools
-# alone, is run too.
+# TOOLCHAINS=1: what a missing compiler or tool leaves out is a skip.
 test-checks: all $(BUILD_DIR)/syscall/start.o ## what the libraries contain, what install installs, the layering
-	test/prove -j2 $(filter-out $(if $(TOOLCHAINS),,test/checks/ffi.t),$(wildcard test/checks/*.t))
+	test/prove -j2 $(checks)
 
 test-documents: all compat $(BUILD_DIR)/syscall/start.o ## the programs and fragments that README.md and the man pages show
-	test/prove test/users/documents/documents.t
+	test/prove $(documents)
 
 # Gcc 12, clang 14 and 19, gcc for other architectures, Universal Ctags, bindgen, rustc, and for
 # Python cffi, clang and jsonschema. COMPILERS=gcc: the amalgamation is compiled by that alone.
@@ -159,8 +162,8 @@ test-toolchains: ## test-checks and test-documents, with the compilers and tools
 test-readme: ## the commands that README.md begins with, on a bare Debian 12 and 13, as root in a container and as a user
 	test/prove --timer test/packages/bare/readme.t
 
-test-users: all ## a binding for another language
-	test/prove $(wildcard test/users/*.t)
+test-users: examples ## a binding for another language, and the examples with real commands
+	test/prove --timer $(users)
 
 # SECONDS=20 for all targets together; test/proofs/fuzz/build.sh builds them.
 .PHONY: fuzz test-fuzz-corpus
