@@ -63,6 +63,7 @@ export type Child<T extends childProcess.ChildProcess> = T & { failure?: string 
 
 type Args = readonly string[] | undefined | null;
 type Rest<Options> = [options: Options] | [args: readonly string[], options: Options];
+type Given<Options> = [args?: Args, options?: Options] | [options: Options];
 type WithoutStdio = childProcess.SpawnOptionsWithoutStdio & OwnOptions;
 type WithStdio<I extends Stdio, O extends Stdio, E extends Stdio> = childProcess.SpawnOptionsWithStdioTuple<I, O, E> & OwnOptions;
 type Stdio = childProcess.StdioNull | childProcess.StdioPipe;
@@ -96,8 +97,7 @@ export const execFile: typeof childProcess.execFile & {
 /** With an AbortSignal in `options.signal`, as the promisified functions of `child_process`. */
 export const promises: {
 	exec<E extends Encoding = 'utf8'>(command: string, options?: ExecOptions<E>): Outputs<E>;
-	execFile<E extends Encoding = 'utf8'>(file: string, options: ExecFileOptions<E>): Outputs<E>;
-	execFile<E extends Encoding = 'utf8'>(file: string, args?: Args, options?: ExecFileOptions<E>): Outputs<E>;
+	execFile<E extends Encoding = 'utf8'>(file: string, ...given: Given<ExecFileOptions<E>>): Outputs<E>;
 };
 
 /**
@@ -204,15 +204,12 @@ export class Queue extends EventEmitter {
 	constructor(options?: QueueOptions);
 	/** Resolves when the program has run, whatever its status;
 	 * rejects with a `JobError` otherwise. */
-	submit<E extends Encoding = 'utf8'>(file: string, args?: Args, options?: JobOptions & { encoding?: E }): Job<E>;
-	submit<E extends Encoding = 'utf8'>(file: string, options: JobOptions & { encoding?: E }): Job<E>;
+	submit<E extends Encoding = 'utf8'>(file: string, ...given: Given<JobOptions & { encoding?: E }>): Job<E>;
 	/** A job of a prepared command: with these arguments, or with its own. */
-	submit<E extends Encoding = 'utf8'>(command: Prepared, args?: Args, options?: PreparedOptions & { encoding?: E }): Job<E>;
-	submit<E extends Encoding = 'utf8'>(command: Prepared, options: PreparedOptions & { encoding?: E }): Job<E>;
+	submit<E extends Encoding = 'utf8'>(command: Prepared, ...given: Given<PreparedOptions & { encoding?: E }>): Job<E>;
 	/** Copies a command to the queue for many jobs, which then copy only their arguments. It
 	 * takes the place of a job until its `release()`. */
-	prepare(file: string, args?: Args, options?: CommandOptions): Prepared;
-	prepare(file: string, options: CommandOptions): Prepared;
+	prepare(file: string, ...given: Given<CommandOptions>): Prepared;
 	/** Numbers of jobs; undefined once closed. */
 	counts(): Record<'waiting' | 'running' | 'servers', number> | undefined;
 	/** Kills all jobs, whose promises reject, and ends the server. A queue that is dropped
