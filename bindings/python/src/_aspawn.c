@@ -397,9 +397,8 @@ TYPE(child, Child)
 
 /* --- the queue -----------------------------------------------------------------------
  *
- * Its methods do not wait for jobs, so that the lock of the interpreter need not be released; it
- * also makes them safe for threads, close() included. What waits polls fd; only the thread of a
- * local queue waits in take(), without the lock. */
+ * Only take(True) waits for jobs, without the lock of the interpreter; an event loop polls fd. The
+ * lock also makes the other methods safe for threads, close() included. */
 
 typedef struct {
 	PyObject ob_base;
@@ -474,8 +473,8 @@ static PyObject *job_result_of(const struct aspawn_result *result)
 }
 
 /* take(wait): a list of results, at most BATCH. Without waiting, and shorter: fd is not readable
- * until there are more. With it, which a local queue needs: at least one, if there are jobs; other
- * methods but close() may be called meanwhile. */
+ * until there are more. With it: at least one, if there are jobs; other methods but close() may be
+ * called meanwhile. */
 static PyObject *queue_take(PyObject *self, PyObject *wait)
 {
 	const struct aspawn_result *results[BATCH];

@@ -305,6 +305,10 @@ class Jobs(Test):
                 self.assertEqual(error.result.outcome, "lost")
             self.assertEqual(queue.submit(["true"]).result().returncode, 0)
 
+    def test_a_server_that_a_job_stops_is_continued(self):
+        with aspawn.Queue() as queue:
+            self.assertEqual(queue.submit(shell("kill -STOP $PPID")).result(60).returncode, 0)
+
     def test_an_end_by_the_oom_killer_is_an_error(self):
         """Of a result as the library has it: the OOM killer cannot be asked for one."""
         taken = dict.fromkeys(["pid", "out_total", "err_total", "submitted_ns", "started_ns", "executed_ns", "ended_ns",

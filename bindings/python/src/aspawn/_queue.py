@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The queue: what aspawn.Queue and aspawn.aio.Queue share, and the former.
 
-A job is submitted to the library, or, while the library's queue is full, kept in _later. The
-descriptor of the library's queue is readable when there are results; then _pump() takes them.
+A job is submitted to the library, or, while the library's queue is full, kept in _later. _pump()
+takes the results.
 """
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import functools
 import itertools
 import logging
 import os
-import select
 import subprocess
 import threading
 from array import array
@@ -174,7 +173,6 @@ class Jobs(Generic[FutureType]):
                 raise ValueError(f"{name} is not from {least} to {most}: {number}")
         self._native = _aspawn.Queue(running=running, jobs=jobs, job_bytes=job_bytes, delay_ms=round(delay * 1000),
                                      flags=QueueFlags.LOCAL if local else 0)
-        self._is_local = local
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._cookies = itertools.count()
@@ -285,7 +283,7 @@ class Jobs(Generic[FutureType]):
             if job.ticket is not None:
                 self._native.cancel(job.ticket)
 
-    def _pump(self, wait: bool = False) -> None:
+    def _pump(self, wait: bool) -> None:
         """Takes all results, and gives each to its future, after the later jobs have followed."""
         while True:
             ended: List[Tuple[Job, Any, Optional[BaseException]]] = []
@@ -404,20 +402,13 @@ class Queue(Jobs[Future], concurrent.futures.Executor):  # type: ignore[misc]
 
     def _watch(self) -> None:
         if self._thread is None:
-            self._thread = threading.Thread(target=self._collect, name="aspawn.Queue")
-            try:
-                self._thread.start()
-            except Exception:
-                self._thread = None
-                raise
+            thread = threading.Thread(target=self._collect, name="aspawn.Queue")
+            thread.start()
+            self._thread = thread  # before it gets the lock, which submit() has
 
     def _collect(self) -> None:
-        poll = select.poll()
-        poll.register(self._native.fd, select.POLLIN)
         while True:
-            if not self._is_local:
-                poll.poll()
-            self._pump(self._is_local)
+            self._pump(True)
             with self._lock:
                 if not self._now:
                     self._thread = None

@@ -232,7 +232,7 @@ class Queue(Jobs["asyncio.Future[Result]"]):
             self._empty = None
 
     def _look(self) -> None:
-        self._pump()
+        self._pump(False)
         if not self._now:
             self._unwatch()
 
