@@ -167,10 +167,9 @@ def parameter(action, operand):
 def function(action, names):
     parameters = [parameter(action, operand) for operand in action["operands"]
                   if operand["role"] not in ("count", "result")]
-    optional, signature = len(parameters) > 1, []
-    for name, type_, default, _ in reversed(parameters):
-        optional = optional and default is not None and name != parameters[0][0]
-        signature.insert(0, f"{name}: {type_}" + (f" = {default}" if optional else ""))
+    required = max((i for i, (_, _, default, _) in enumerate(parameters) if default is None), default=0)
+    signature = [f"{name}: {type_}" + (f" = {default}" if i > required else "")
+                 for i, (name, type_, default, _) in enumerate(parameters)]
     arguments = [f'"{action["name"]}"', *(value for *_, value in parameters)]
     arguments += ["None" for operand in action["operands"] if operand["role"] == "result"]
     errors = "" if action["errors"] in ("", "none.") else f"\nErrors: {action['errors']}"

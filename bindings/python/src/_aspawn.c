@@ -316,15 +316,13 @@ static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 {
 	long long ms = number_of(timeout, -1, INT_MAX);
 	struct aspawn_failure failure;
-	PyThreadState *thread;
 	int r;
 
 	if (PyErr_Occurred())
 		return NULL;
-	thread = ms ? PyEval_SaveThread() : NULL;
+	Py_BEGIN_ALLOW_THREADS;
 	r = aspawn_wait_started(&((Child *)self)->child, &failure, ms);
-	if (thread)
-		PyEval_RestoreThread(thread);
+	Py_END_ALLOW_THREADS;
 	return r < 0 && r != -ECANCELED ? result_of(r, NULL) : failure_of(&failure);
 }
 

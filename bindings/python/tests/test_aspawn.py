@@ -281,6 +281,16 @@ class Actions(Test):
         done = self.filtered(39, 0x80000000, "import os; os.getpid()")  # killed
         self.assertEqual(done.returncode, -signal.SIGSYS)
 
+    def test_asyncio_raises_the_etimedout_of_an_action(self):
+        done = self.filtered(80, 0x50000 + errno.ETIMEDOUT, """if True:  # chdir fails
+            import asyncio
+            from aspawn import actions, aio
+            try:
+                asyncio.run(aio.create_subprocess_exec("true", actions=[actions.chdir("/usr")]))
+            except TimeoutError as error:
+                print(error.failure.text)""")
+        self.assertEqual((done.returncode, done.stdout), (0, 'action 0, chdir "/usr": ETIMEDOUT\n'))
+
     def test_landlock_passes_its_flags_to_the_kernel(self):
         def error(*flags):
             with self.assertRaises(OSError) as caught, open("/dev/null", encoding="ascii") as file:

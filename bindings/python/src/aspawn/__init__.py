@@ -102,7 +102,7 @@ def check_output(*popenargs: Any, timeout: Optional[float] = None, **kwargs: Any
 def getstatusoutput(cmd: Path, *, encoding: Optional[str] = None, errors: Optional[str] = None) -> Tuple[int, str]:
     """subprocess.getstatusoutput() with this Popen."""
     done = run(cmd, shell=True, text=True, stdout=PIPE, stderr=STDOUT, encoding=encoding, errors=errors)
-    return done.returncode, done.stdout[:-1] if done.stdout.endswith("\n") else done.stdout
+    return done.returncode, done.stdout.removesuffix("\n")
 
 
 def getoutput(cmd: Path, *, encoding: Optional[str] = None, errors: Optional[str] = None) -> str:

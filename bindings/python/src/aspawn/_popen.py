@@ -23,7 +23,7 @@ from . import actions
 from ._action import Action, Descriptor, Path
 from ._command import (RESTORE, Command, above_streams, duplicate, grace_ms, is_pipe, member_of, opened)
 from ._support import _aspawn, refuse, supported
-from ._terminal import Terminal, is_over, poll_until
+from ._terminal import Terminal, end_of, is_over, poll_until
 from .constants import CommandFlags, Fact, Memory, Owner, Step, Stream
 
 if TYPE_CHECKING:
@@ -45,32 +45,26 @@ SIGKILL = 9  # Windows has no signal.SIGKILL
 OWN = ("actions", "limits", "cgroup", "owner", "dies_with_caller", "memory", "pty_size", "stop_signal")  # the library's
 NOTHING: Tuple[Any, ...] = (None, False, (), [], {}, (0, 0))  # values of these that ask for nothing
 
-fork_exec: Any = None
-if supported:  # Windows has no such function
-    try:
-        from subprocess import _fork_exec as fork_exec  # type: ignore[attr-defined,no-redef]
-    except ImportError:  # before 3.11
-        from _posixsubprocess import fork_exec
+
+def fork_exec_now() -> Any:
+    """What subprocess starts children by. Windows has no such function."""
+    theirs: Any = subprocess
+    return getattr(theirs, "_fork_exec", None) or theirs._posixsubprocess.fork_exec  # before 3.11
+
+
+fork_exec = fork_exec_now() if supported else None
 
 
 def is_standard() -> bool:
-    """True if nobody has replaced what subprocess starts children by (mocks, sandboxes), nor
-    switched off the use of shared memory, as its documentation tells how to."""
-    theirs: Any = subprocess
-    now = getattr(theirs, "_fork_exec", None) or theirs._posixsubprocess.fork_exec
-    return now is fork_exec and getattr(theirs, "_USE_VFORK", True) is True
+    """True if nobody has replaced fork_exec (mocks, sandboxes), nor switched off the use of shared
+    memory, as the documentation of subprocess tells how to."""
+    return fork_exec_now() is fork_exec and getattr(subprocess, "_USE_VFORK", True) is True
 
 
 def asked_of(options: Mapping[str, Any]) -> List[str]:
     """The names of the options that ask for what only the library has."""
     return [name for name, value in options.items() if name in OWN and (name, value) != ("owner", "caller")
             and (value is Memory.SHARED or value not in NOTHING)]
-
-
-def makes_descriptor(action: Action) -> bool:
-    """True if the program gets another descriptor above 2 by it."""
-    return (isinstance(action, Action) and action.name in MADE
-            and action[MADE[action.name]] not in (0, 1, 2))
 
 
 class Signature:
@@ -174,13 +168,18 @@ class Popen(subprocess.Popen[AnyStr]):
             add(gids is not None, actions.groups, gids)
             add(gid is not None, actions.resgid, gid, gid, gid)
             add(uid is not None, actions.resuid, uid, uid, uid)
-            is_marked = close_fds and any(map(makes_descriptor, own["actions"]))
+            made = (action[MADE[action.name]] for action in own["actions"]
+                    if isinstance(action, Action) and action.name in MADE)
+            is_marked = close_fds and any(fd not in (0, 1, 2) for fd in made)
             add(is_marked, actions.cloexec_from, 3)  # before them, as what they make is kept
             command.add_own(own["actions"])
             if close_fds:
                 command.actions += closing(sorted({*map(int, pass_fds)}), is_marked)
+            flags = (CommandFlags.INHERIT_SIGNALS  # as subprocess: restore_signals is an action
+                     + (CommandFlags.DIES_WITH_CALLER if own["dies_with_caller"] else 0)
+                     + (CommandFlags.NO_PIDFD if self._waits else 0) + (CommandFlags.STARTED_FD if self._early else 0))
             self._child = command.given_to(
-                _aspawn.Child, **command.members(), **streams, flags=self._flags(),
+                _aspawn.Child, **command.members(), **streams, flags=flags,
                 pty_rows=own["pty_size"][0], pty_columns=own["pty_size"][1], stop_signal=own["stop_signal"],
                 owner=own["owner"], memory=self._memory(bool(own["actions"]) or gid is not None or uid is not None))
         self._child_created = True
@@ -192,8 +191,8 @@ class Popen(subprocess.Popen[AnyStr]):
             self.pipes = {number: open(int.from_bytes(end, sys.byteorder), "rb" if name == "output_pipe" else "wb")
                           for name, number, end in filter(is_pipe, command.actions)}
             self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)  # type: ignore[attr-defined]
-            if not self._early:
-                self._finish_start()
+            while not self._early and not self._finish_start(SIGNALS_MS):
+                pass  # and Ctrl-C has its turn
         except BaseException:
             self._abandon()
             raise
@@ -226,11 +225,6 @@ class Popen(subprocess.Popen[AnyStr]):
             members[f"std_{name}"] = Stream.INHERIT if fd == NO_STREAM else fd
         return members
 
-    def _flags(self) -> int:
-        return (CommandFlags.INHERIT_SIGNALS  # as subprocess: restore_signals is an action
-                + (CommandFlags.DIES_WITH_CALLER if self._extras["dies_with_caller"] else 0)
-                + (CommandFlags.NO_PIDFD if self._waits else 0) + (CommandFlags.STARTED_FD if self._early else 0))
-
     def _memory(self, is_slow: bool) -> Memory:
         """Popen returns after the exec. To be suspended until then is cheapest, above all where the
         processors are busy: one wake-up instead of two. But an action of the caller's that blocks
@@ -242,25 +236,22 @@ class Popen(subprocess.Popen[AnyStr]):
             return Memory.COPIED
         return Memory.SUSPENDED if self._waits and not is_slow else Memory.SHARED
 
-    def _finish_start(self, timeout_ms: int = -1) -> None:
-        """Waits for the exec. Raises an OSError if the child has failed."""
-        while True:
-            try:
-                failed = self._child.wait_started(SIGNALS_MS if timeout_ms < 0 else timeout_ms)
-                break
-            except TimeoutError:  # and Ctrl-C has its turn
-                if timeout_ms >= 0:
-                    raise
+    def _finish_start(self, timeout_ms: int) -> bool:
+        """Waits for the exec; False: not yet. Raises an OSError if the child has failed."""
+        try:
+            failed = self._child.wait_started(timeout_ms)
+        except TimeoutError:
+            return False
         self.pid = self._child.describe(Fact.PID)  # 0: the child could not be cloned
         command = self._command
         del self._command
         if self._waits:
             self._child.release()
-        if failed is None:
-            return
-        self._reap()
-        if failed[1] != errno.ECHILD:  # otherwise killed by a signal, as the return code says
-            raise command.error_of(failed)
+        if failed is not None:
+            self._reap()
+            if failed[1] != errno.ECHILD:  # otherwise killed by a signal, as the return code says
+                raise command.error_of(failed)
+        return True
 
     def _reap(self) -> None:
         self._poll_handle()
@@ -304,10 +295,10 @@ class Popen(subprocess.Popen[AnyStr]):
         own: Any = self
         named = own.encoding not in (None, "locale")  # "locale" is what Python 3.10 has for none
         coding = own.encoding if named else locale.getpreferredencoding(False), own.errors or "strict"
-        end = None if timeout is None else time.monotonic() + timeout
+        end = end_of(timeout)
         if not self.terminal._converse(input.encode(*coding) if isinstance(input, str) else input or b"", end):
             raise subprocess.TimeoutExpired(self.args, timeout or 0, output=bytes(self.terminal._output))
-        self.wait(None if end is None else max(0, end - time.monotonic()))
+        self.wait(None if timeout is None else max(0, end - time.monotonic()))
         self.terminal.close()
         if own.text_mode:
             return self.terminal._output.decode(*coding).replace("\r\n", "\n"), None
@@ -349,7 +340,7 @@ class Popen(subprocess.Popen[AnyStr]):
         """Waits by a descriptor, where subprocess looks again and again."""
         if not supported or self.returncode is not None or not (self._private or timeout is not None):
             return super()._wait(timeout)  # type: ignore[misc,no-any-return]
-        end = None if timeout is None else time.monotonic() + timeout
+        end = end_of(timeout)
         fd = self._end_fd()
         poll = select.poll()
         with contextlib.ExitStack() as stack:

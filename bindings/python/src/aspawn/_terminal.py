@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import math
 import os
 import select
 import time
@@ -12,13 +13,17 @@ from typing import Any, Optional
 MOST_SECONDS = 1e6  # of one poll(), which takes 32 bits of milliseconds
 
 
-def poll_until(poll: Any, end: Optional[float]) -> Any:
+def end_of(timeout: Optional[float]) -> float:
+    return math.inf if timeout is None else time.monotonic() + timeout
+
+
+def poll_until(poll: Any, end: float) -> Any:
     """Polls, but not longer than MOST_SECONDS."""
-    return poll.poll(None if end is None else min(max(0, end - time.monotonic()), MOST_SECONDS) * 1000)
+    return poll.poll(min(max(0, end - time.monotonic()), MOST_SECONDS) * 1000)
 
 
-def is_over(end: Optional[float]) -> bool:
-    return end is not None and not time.monotonic() < end
+def is_over(end: float) -> bool:
+    return not time.monotonic() < end
 
 
 class Terminal(io.FileIO):
@@ -46,7 +51,7 @@ class Terminal(io.FileIO):
         self.fileno()  # ValueError if it is closed
         self._child.resize(rows, columns)
 
-    def _converse(self, input: bytes, end: Optional[float]) -> bool:
+    def _converse(self, input: bytes, end: float) -> bool:
         """Types the input and Ctrl-D, and reads, until the terminal ends. False: until `end`, and
         the next call goes on with the same input."""
         if self._typed is None:

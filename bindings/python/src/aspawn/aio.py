@@ -9,7 +9,6 @@ can reap the child. The result is an asyncio.subprocess.Process, with kill_group
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from asyncio import base_subprocess
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -101,16 +100,12 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
 async def _executed(process: Popen[bytes], loop: asyncio.AbstractEventLoop) -> None:
     """Waits for the exec; raises the OSError of the child."""
     fds = [fd for fd in (process._child.started_fd, process._child.ended_fd) if fd >= 0]
-    while True:
-        with contextlib.suppress(TimeoutError):
-            return process._finish_start(0)
+    while not process._finish_start(0):
         ready: asyncio.Future[None] = loop.create_future()
         for fd in fds:
             loop.add_reader(fd, lambda: None if ready.done() else ready.set_result(None))
         try:
-            await asyncio.wait_for(ready, None if fds else POLL_SECONDS)
-        except asyncio.TimeoutError:
-            pass
+            await asyncio.wait([ready], timeout=None if fds else POLL_SECONDS)
         finally:
             for fd in fds:
                 loop.remove_reader(fd)
