@@ -23,7 +23,7 @@ from . import actions
 from ._action import Action, Descriptor, Path
 from ._command import (RESTORE, Command, above_streams, duplicate, grace_ms, is_pipe, member_of, opened)
 from ._support import _aspawn, refuse, supported
-from ._terminal import Terminal, end_of, is_over, poll_until
+from ._terminal import Terminal, end_of, poll_until
 from .constants import CommandFlags, Fact, Memory, Owner, Step, Stream
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ class Popen(subprocess.Popen[AnyStr]):
                     poll_until(poll, end)
                 if self._internal_poll() is not None:
                     break
-                if is_over(end):
+                if not time.monotonic() < end:  # NaN is over
                     raise subprocess.TimeoutExpired(self.args, timeout or 0)
                 # Another thread reaps it, there is no pidfd,
                 # or somebody has killed the child's helper.

@@ -22,10 +22,6 @@ def poll_until(poll: Any, end: float) -> Any:
     return poll.poll(min(max(0, end - time.monotonic()), MOST_SECONDS) * 1000)
 
 
-def is_over(end: float) -> bool:
-    return not time.monotonic() < end
-
-
 class Terminal(io.FileIO):
     """This process's end of a child's terminal, a raw file: read() returns what there is, and b""
     when no process has the terminal any more. Closing it hangs the child up."""
@@ -61,7 +57,7 @@ class Terminal(io.FileIO):
             os.set_blocking(self.fileno(), False)
             poll.register(self, select.POLLIN | (select.POLLOUT if self._typed else 0))
             events = poll_until(poll, end)
-            if not events and is_over(end):
+            if not events and not time.monotonic() < end:
                 return False
             for _, event in events:
                 if event & select.POLLOUT:
