@@ -19,10 +19,11 @@ TYPES = {"void": "c_void", "char": "c_char", "int": "c_int", "unsigned": "c_uint
 KEYWORDS = """as box break const crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref self
 static struct super trait unsafe use where while""".split()
 RENAMED = {"type": "kind", **{word: f"{word}_" for word in KEYWORDS}}
-# What Rust calls the architectures; it has no sh4.
-ARCHITECTURES = {"i386": "x86", "x32": "x86_64", "mipsn32": "mips64"}
+# The architectures that Rust tells apart by the width of a pointer, or calls otherwise; it has no sh4.
+ARCHITECTURES = {"i386": 'target_arch = "x86"', **{
+    name: f'all(target_arch = "{arch}", target_pointer_width = "{width}")' for name, arch, width in (
+        ("x86_64", "x86_64", 64), ("x32", "x86_64", 32), ("mips64", "mips64", 64), ("mipsn32", "mips64", 32))}}
 UNSIGNED_CHAR = ["aarch64", "arm", "powerpc", "powerpc64", "riscv32", "riscv64", "s390x"]
-WIDTHS = {"x86_64": 64, "x32": 32, "mips64": 64, "mipsn32": 32}
 # The types of operands, where those of the constants' groups differ.
 NUMBERS = {"PSYS_RESOLVE": "u64", "PSYS_MS": "u64", "PSYS_CLONE_NEW": "u64", "PSYS_SECBIT": "u32", "PSYS_BPF": "u16"}
 # Enumerations of the safe crate, and the flags that become methods,
@@ -32,8 +33,27 @@ FLAGS = [("spec::Spec", "flags", "aspawn_command_flags", []),
          ("crate::queue::Job<'_>", "raw.flags", "aspawn_job_flags", []),
          ("crate::queue::Options", "raw.flags", "aspawn_queue_flags", ["FD"]),
          ("crate::CommandOf<E>", "spec.flags", "aspawn_command_flags", ["STARTED_FD", "NO_PIDFD", "NONBLOCK"])]
-# What enum Step calls otherwise.
+# What the documentation calls the constants of these prefixes; enum Step has another word for one.
+CONSTANTS = {"ASPAWN_COMMAND_": "`{lower}`", "ASPAWN_OWNER_": "[`Owner::{camel}`]",
+             "ASPAWN_MEMORY_": "[`Memory::{camel}`]", "ASPAWN_STEP_": "[`Step::{camel}`](crate::Step::{camel})"}
 STEPS = {"CLONE": "Start"}
+# What an operand is: its parameter in spec, the one of std's types, what spec gets for that one, what
+# the action keeps, and what the C function gets. Others, such as flags and IDs, are as integers.
+TEXT = ("action.text({0}.as_ref())", "{0}.as_ptr().cast()")
+OPTIONAL = ("{0}.map(|bytes| action.text(bytes))",
+            "{0}.as_ref().map_or(ptr::null(), |text| text.as_ptr().cast())")
+OPERANDS = {
+    "integer": ("{1}", "{1}", "{0}", "", "{0}"),
+    "descriptor": ("spec::Fd", "impl Into<Descriptor>", "{0}.fd()", "", "{0}.0"),
+    "resource": ("Resource", "Resource", "{0}", "", "{0} as i32"),
+    "path": ("impl AsRef<[u8]>", "impl AsRef<Path>", "{0}.as_ref().as_os_str().as_bytes()", *TEXT),
+    "string": ("impl AsRef<[u8]>", "impl AsRef<OsStr>", "{0}.as_ref().as_bytes()", *TEXT),
+    "text": ("impl AsRef<[u8]>", "impl AsRef<[u8]>", "{0}.as_ref()", *TEXT),
+    "optional path": ("Option<&[u8]>", "Option<&Path>", "{0}.map(|text| text.as_os_str().as_bytes())", *OPTIONAL),
+    "optional string": ("Option<&[u8]>", "Option<&OsStr>", "{0}.map(|text| text.as_bytes())", *OPTIONAL),
+    "signals": ("&[i32]", "&[i32]", "{0}", "action.signal_set({0})", "{0}.as_ptr().cast()"),
+    "set": ("&[usize]", "&[usize]", "{0}", "action.bit_mask({0}.iter().copied(), 0, 1 << 16)", "{0}.as_ptr().cast()"),
+    "array": ("&[{1}]", "&[{1}]", "{0}", "action.keep({0}.to_vec())", "{0}.as_ptr().cast()")}
 # What is written otherwise in Rust, and in Markdown.
 IN_RUST = [(r"PSYS_RLIM64_INFINITY", "`Resource::UNLIMITED`"), (r"\[copy\]", "*copy*"), (r"<<", "`<<`")]
 
@@ -56,23 +76,17 @@ def rust_type(c):
     array = re.fullmatch(r"(.*)\[(\d+)\]", c)
     if array:
         return f"[{rust_type(array[1])}; {array[2]}]"
-    base, *pointers = re.findall(r"[^*]+|\*(?:const)?", c.replace(" *", "*"))
-    constant = base.startswith("const ")
-    base = re.sub(r"^(const )?(struct )?", "", base)
-    rust = TYPES.get(base, base)
-    for pointer in pointers:
-        rust = f"*{'const' if constant else 'mut'} {rust}"
-        constant = "const" in pointer
-    return rust
+    if c.endswith("*"):
+        to = c[:-1].rstrip()
+        constant = to.endswith("*const") or "*" not in to and to.startswith("const ")
+        return f"*{'const' if constant else 'mut'} {rust_type(re.sub(r'(?<=[*])const$', '', to))}"
+    base = re.sub(r"^(const )?(struct )?", "", c)
+    return TYPES.get(base, base)
 
 
 def condition(architectures):
-    """For cfg(); of those that Rust has."""
-    found = []
-    for name in architectures:
-        arch = f'target_arch = "{ARCHITECTURES.get(name, name)}"'
-        width = f'target_pointer_width = "{WIDTHS[name]}"' if name in WIDTHS else None
-        found.append(f"all({arch}, {width})" if width else arch)
+    """For cfg()."""
+    found = (ARCHITECTURES.get(name, f'target_arch = "{name}"') for name in architectures)
     return f"any({', '.join(found)})"
 
 
@@ -208,25 +222,16 @@ class Docs:
 
     def macro(self, found):
         name = self.macros[found[1]]
-        if name == "call":
-            return "`pre_exec`"
-        if name == "syscall":
-            return "`ASPAWN_SYSCALL`"
-        return f"[`{name}{found[2] or ''}`](crate::Action::{name})"
+        otherwise = {"call": "`pre_exec`", "syscall": "`ASPAWN_SYSCALL`"}
+        return otherwise.get(name) or f"[`{name}{found[2] or ''}`](crate::Action::{name})"
 
     def constant(self, found):
         name = found[0]
-        words = [(r"ASPAWN_COMMAND_(\w+)", lambda word: f"`{word.lower()}`"),
-                 (r"ASPAWN_OWNER_(\w+)", lambda word: f"[`Owner::{camel(word)}`]"),
-                 (r"ASPAWN_MEMORY_(\w+)", lambda word: f"[`Memory::{camel(word)}`]"),
-                 (r"ASPAWN_STEP_(\w+)", lambda word: "[`Step::{0}`](crate::Step::{0})".format(
-                     STEPS.get(word, camel(word)))),
-                 (r"(?:PSYS|ASPAWN)_(\w+?_?)\.\.\.", lambda word: f"`{word}...`")]
-        for pattern, rewrite in words:
-            match = re.fullmatch(pattern, name)
-            if match:
-                return rewrite(match[1])
-        plain = re.sub(r"^(PSYS|ASPAWN)_", "", name)
+        for prefix, rust in CONSTANTS.items():
+            if name.startswith(prefix) and not name.endswith("..."):
+                word = name.removeprefix(prefix)
+                return rust.format(lower=word.lower(), camel=STEPS.get(word, camel(word)))
+        plain = without_prefix(name)
         return f"[`{plain}`](crate::consts::{plain})" if name in self.numbers else f"`{plain}`"
 
     def rewritten(self, text, operands=()):
@@ -252,6 +257,10 @@ def camel(name):
     return "".join(word.capitalize() for word in name.split("_"))
 
 
+def without_prefix(name):
+    return re.sub("^(PSYS|ASPAWN)_", "", name)
+
+
 class Maker:
     """A function that makes an action. Each operand has a parameter of bytes and numbers, in spec,
     and one of std's types; and what the action keeps, and the C function gets."""
@@ -259,95 +268,46 @@ class Maker:
     def __init__(self, action):
         self.action, self.name = action, action["name"]
         self.of_bytes, self.of_std, self.conversions, self.arguments = [], [], [], []
-        self.keeps, self.passed, self.uses, self.makes = {}, ["raw"], [], "None"
-        self.has_error = self.has_result = False
+        self.keeps, self.passed, self.uses, self.makes = [], ["&mut action.raw"], [], "None"
         for operand in action["operands"]:
-            name = RENAMED.get(operand["name"], operand["name"])
-            getattr(self, f"role_{operand['role']}", self.other)(name, operand)
+            if operand["role"] == "result":  # which each start sets
+                self.keeps.append(f"action.pipe = Some((sys::{action['function']}, {self.passed[1]}));")
+                self.passed.append("ptr::null_mut()")
+            elif operand["role"] == "count":
+                name = self.arguments[-1]
+                is_mask = "bit_mask" in self.keeps[-1]
+                self.passed.append(f"mem::size_of_val(&{name}[..])" if is_mask else f"{name}.len()")
+            else:
+                self.add(operand, operand["role"], RENAMED.get(operand["name"], operand["name"]))
 
-    def parameter(self, name, of_bytes, of_std=None, argument=None):
+    def add(self, operand, role, name):
+        element = operand.get("element")
+        rust = {"unsigned": "u32", "int": "i32", "data": "u8"}.get(element or operand["type"])
+        if role == "signals" or element == "byte":  # a mask in C
+            name = {"set": "signals", "mask": "processors"}.get(name, name)
+        kind = "text" if name == "text" else "set" if element == "byte" else role
+        row = OPERANDS.get("optional " * operand.get("optional", False) + kind, OPERANDS["integer"])
+        rust = rust or (f"sys::psys_{element}" if element else rust_type(operand["type"]))
+        of_bytes, of_std, argument, kept, passed = (part.format(name, rust) for part in row)
         self.of_bytes.append(f"{name}: {of_bytes}")
-        self.of_std.append(f"{name}: {of_std or of_bytes}")
-        self.arguments.append(argument or name)
-
-    def other(self, name, operand):
-        """A flag, a mode, an ID, a signal: a number like another."""
-        self.parameter(name, {"int": "i32", "unsigned": "u32"}.get(operand["type"]) or rust_type(operand["type"]))
-        self.passed.append(name)
-
-    def role_number(self, name, operand):
-        self.other(name, operand)
-        self.makes = f"Some({name})"
-
-    def role_descriptor(self, name, operand):
-        self.parameter(name, "spec::Fd", "impl Into<Descriptor>", f"{name}.fd()")
-        self.conversions.append(f"let {name} = {name}.into();")
-        self.passed.append(f"{name}.0")
-        self.uses.append(name)
-
-    def role_path(self, name, operand):
-        std, convert = ("Path", ".as_os_str().as_bytes()") if operand["role"] == "path" else ("OsStr", ".as_bytes()")
-        if name == "text":  # what is written to a file
-            std, convert = "[u8]", ""
-        self.has_error = True
-        if operand.get("optional"):
-            self.parameter(name, "Option<&[u8]>", f"Option<&{std}>", f"{name}.map(|text| text{convert})")
-            self.keeps[name] = f"{name}.map(|bytes| Self::text(bytes, &mut error))"
-            self.passed.append(f"{name}.as_ref().map_or(ptr::null(), |text| text.as_ptr().cast())")
-        else:
-            self.parameter(name, "impl AsRef<[u8]>", f"impl AsRef<{std}>", f"{name}.as_ref(){convert}")
-            self.keeps[name] = f"Self::text({name}.as_ref(), &mut error)"
-            self.passed.append(f"{name}.as_ptr().cast()")
-
-    role_string = role_path
-
-    def role_resource(self, name, operand):
-        self.parameter(name, "Resource")
-        self.passed.append(f"{name} as i32")
-
-    def role_signals(self, name, operand):
-        self.has_error = True
-        self.array("signals", "&[i32]", "signal_set(signals, &mut error)")
-
-    def role_array(self, name, operand):
-        if operand["element"] == "byte":  # a mask, which is a set of numbers, as signals are
-            name = "processors" if name == "mask" else name
-            self.has_error = True
-            return self.array(name, "&[usize]", f"bit_mask({name}, 1 << 16, &mut error)")
-        rust = {"unsigned": "u32", "data": "u8"}.get(operand["element"]) or f"sys::psys_{operand['element']}"
-        return self.array(name, f"&[{rust}]", f"{name}.to_vec()")
-
-    def array(self, name, rust, kept):
-        self.parameter(name, rust)
-        self.keeps[name] = kept
-        self.passed.append(f"{name}.as_ptr().cast()")
-
-    def role_count(self, name, operand):
-        kept = [*self.keeps][-1]
-        self.passed.append(f"mem::size_of_val(&{kept}[..])" if kept in ("processors", "nodes") else f"{kept}.len()")
-
-    def role_result(self, name, operand):
-        self.has_result = True
+        self.of_std.append(f"{name}: {of_std}")
+        self.arguments.append(argument)
+        self.passed.append(passed)
+        if kept:
+            self.keeps.append(f"let {name} = {kept};")
+        if role == "descriptor":
+            self.conversions.append(f"let {name} = {name}.into();")
+            self.uses.append(name)
+        elif role == "number":
+            self.makes = f"Some({name})"
 
     def spec(self):
         """Of bytes and numbers."""
         yield f"    pub fn {self.name}({', '.join(self.of_bytes)}) -> Self {{"
-        call = f"sys::{self.action['function']}"
-        if self.has_result:
-            yield f"        Self::pipe({call}, {self.passed[1]})"
-        else:
-            names, kept = ", ".join(self.keeps), ", ".join(self.keeps.values())
-            if len(self.keeps) != 1:
-                names, kept = f"({names})", f"({kept})"
-            if self.has_error:
-                yield "        let mut error = 0;"
-            if self.keeps:
-                yield f"        let data = {kept};"
-            begin = f"with(data, {'error' if self.has_error else 0}, |raw, {names}|" if self.keeps else "plain(|raw|"
-            yield "        // SAFETY: the call writes the action, which keeps what it points to."
-            yield f"        Self::{begin} unsafe {{"
-            yield f"            {call}({', '.join(self.passed)})\n        }})"
-        yield "    }\n"
+        yield from (f"        {line}" for line in ["let mut action = Self::empty();", *self.keeps])
+        yield "        // SAFETY: the call writes the action, which keeps what it points to."
+        yield f"        unsafe {{ sys::{self.action['function']}({', '.join(self.passed)}) }};"
+        yield "        action\n    }\n"
 
     def std(self):
         """Of std's types, by the one of spec."""
@@ -415,9 +375,9 @@ def safe(description):
         if is_operand(constant):
             own = {"int": "i32", "unsigned": "u32", "uint64_t": "u64"}[constant["type"]]
             rust = NUMBERS.get(group, own)
-            name = re.sub("^(PSYS|ASPAWN)_", "", constant["name"])
+            cast = "" if rust == own else f" as {rust}"
             yield docs.of(constant["text"].split("\n")[0])
-            yield f"    pub const {name}: {rust} = sys::{constant['name']}{'' if rust == own else f' as {rust}'};"
+            yield f"    pub const {without_prefix(constant['name'])}: {rust} = sys::{constant['name']}{cast};"
     yield "}"
 
 

@@ -87,12 +87,14 @@ pub(crate) mod spec {
     /// [`crate::Action`] for a [`Spec`]: strings are bytes.
     #[derive(Clone)]
     pub struct Action {
-        raw: sys::aspawn_action,
-        pipe: Option<(PipeMaker, i32)>,
+        pub(crate) raw: sys::aspawn_action,
+        /// What makes the action, with the caller's end of a pipe, which is known to each child, and
+        /// the program's number.
+        pub(crate) pipe: Option<(PipeMaker, i32)>,
         /// Why it cannot be performed, or 0.
         error: i32,
         /// What `raw` points to, and its descriptors.
-        _data: Vec<Arc<dyn Any + Send + Sync>>,
+        data: Vec<Arc<dyn Any + Send + Sync>>,
     }
 
     type PipeMaker = unsafe extern "C" fn(*mut sys::aspawn_action, i32, *mut i32);
@@ -109,96 +111,74 @@ pub(crate) mod spec {
     }
 
     impl Action {
-        pub(crate) fn plain(make: impl FnOnce(*mut sys::aspawn_action)) -> Self {
-            let mut raw = sys::aspawn_action::default();
-            make(&mut raw);
-            Action { raw, pipe: None, error: 0, _data: Vec::new() }
+        pub(crate) fn empty() -> Self {
+            Action { raw: Default::default(), pipe: None, error: 0, data: Vec::new() }
         }
 
-        pub(crate) fn with<T: Any + Send + Sync>(
-            data: T,
-            error: i32,
-            make: impl FnOnce(*mut sys::aspawn_action, &T),
-        ) -> Self {
+        pub(crate) fn keep<T: Any + Send + Sync>(&mut self, data: T) -> Arc<T> {
             let data = Arc::new(data);
-            let action = Self::plain(|raw| make(raw, &data));
-            Action { error, _data: alloc::vec![data as _], ..action }
+            self.data.push(data.clone());
+            data
         }
 
-        pub(crate) fn text(bytes: &[u8], error: &mut i32) -> Vec<u8> {
-            if bytes.contains(&0) {
-                *error = sys::PSYS_EINVAL;
-            }
-            super::with_nul(bytes)
-        }
-
-        /// The caller's end is known to each child.
-        pub(crate) fn pipe(make: PipeMaker, number: i32) -> Self {
-            // SAFETY: the call writes the action.
-            let action = Self::plain(|raw| unsafe { make(raw, number, core::ptr::null_mut()) });
-            Action { pipe: Some((make, number)), ..action }
-        }
-
-        #[cfg(feature = "std")]
-        pub(crate) fn keep(&mut self, fd: crate::os::OwnedFd) {
-            self._data.push(Arc::new(fd));
-        }
-
-        #[cfg(feature = "std")]
         pub(crate) fn fail(&mut self, error: Option<i32>) {
             self.error = error.unwrap_or(sys::PSYS_EINVAL);
         }
 
-        pub(crate) fn check(&self, index: usize, setup: usize) -> Result<()> {
-            match self.error {
-                0 => Ok(()),
-                error if index < setup => Err(Error::new(Step::Setup, error)),
-                error => Err(Error::new(Step::Action(index - setup), error)),
+        pub(super) fn text(&mut self, bytes: &[u8]) -> Arc<Vec<u8>> {
+            if bytes.contains(&0) {
+                self.fail(None);
             }
+            self.keep(super::with_nul(bytes))
         }
 
-        pub(crate) fn pipe_end(&self) -> Option<(i32, Cell<i32>)> {
-            self.pipe.map(|(_, number)| (number, Cell::new(-1)))
+        /// 128 signals, as MIPS has them.
+        pub(super) fn signal_set(&mut self, signals: &[i32]) -> Arc<Vec<usize>> {
+            self.bit_mask(signals.iter().map(|&signal| (signal as usize).wrapping_sub(1)), 128, 128)
         }
 
-        /// A pipe's has the next of the ends, which the start sets.
-        pub(crate) fn raw<'a>(
+        /// The kernel's long words with these bits, which are numbers below `end`.
+        pub(super) fn bit_mask(
+            &mut self,
+            bits: impl Iterator<Item = usize>,
+            least: usize,
+            end: usize,
+        ) -> Arc<Vec<usize>> {
+            const BITS: usize = usize::BITS as usize;
+            let mut mask = alloc::vec![0; least / BITS];
+            for bit in bits {
+                if bit >= end {
+                    self.fail(None);
+                    break;
+                }
+                mask.resize(mask.len().max(bit / BITS + 1), 0);
+                mask[bit / BITS] |= 1 << (bit % BITS);
+            }
+            self.keep(mask)
+        }
+
+        /// The action at `index`, of which the first `setup` are not the caller's. The start sets the
+        /// end of a pipe.
+        pub(crate) fn raw(
             &self,
-            ends: &mut impl Iterator<Item = &'a Cell<i32>>,
-        ) -> sys::aspawn_action {
-            let mut raw = self.raw;
-            if let (Some((make, number)), end) = (self.pipe, self.pipe.and_then(|_| ends.next())) {
-                // SAFETY: the end lives until the start has returned.
-                unsafe { make(&mut raw, number, end.map_or(core::ptr::null_mut(), Cell::as_ptr)) };
+            index: usize,
+            setup: usize,
+            end: &Cell<i32>,
+        ) -> Result<sys::aspawn_action> {
+            if self.error != 0 {
+                let step = index.checked_sub(setup).map_or(Step::Setup, Step::Action);
+                return Err(Error::new(step, self.error));
             }
-            raw
+            let mut raw = self.raw;
+            if let Some((make, number)) = self.pipe {
+                // SAFETY: the end lives until the start has returned.
+                unsafe { make(&mut raw, number, end.as_ptr()) };
+            }
+            Ok(raw)
         }
     }
 }
 
 pub(crate) fn with_nul(bytes: &[u8]) -> Vec<u8> {
     [bytes, &[0]].concat()
-}
-
-/// 128 signals, as MIPS has them; the kernel's long words.
-fn signal_set(signals: &[i32], error: &mut i32) -> Vec<usize> {
-    let bits: Vec<_> = signals.iter().map(|&signal| (signal as usize).wrapping_sub(1)).collect();
-    let mut set = bit_mask(&bits, 128, error);
-    set.resize(128 / usize::BITS as usize, 0);
-    set
-}
-
-/// Of numbers below `end`.
-fn bit_mask(numbers: &[usize], end: usize, error: &mut i32) -> Vec<usize> {
-    const BITS: usize = usize::BITS as usize;
-    let mut mask = Vec::new();
-    for &number in numbers {
-        if number >= end {
-            *error = sys::PSYS_EINVAL;
-            break;
-        }
-        mask.resize(mask.len().max(number / BITS + 1), 0);
-        mask[number / BITS] |= 1 << (number % BITS);
-    }
-    mask
 }

@@ -250,10 +250,12 @@ impl<E> CommandOf<E> {
         #[cfg(elsewhere)]
         self.functions.push(std::sync::Arc::new(function));
         #[cfg(not(elsewhere))]
-        self.spec.action(spec::Action::with(function, 0, |raw, function| {
-            let arg = function as *const Function as *mut sys::c_void;
-            sys::aspawn_action_call(raw, Some(run), arg)
-        }));
+        {
+            let mut action = spec::Action::empty();
+            let arg = std::sync::Arc::as_ptr(&action.keep(function)) as *mut sys::c_void;
+            sys::aspawn_action_call(&mut action.raw, Some(run), arg);
+            self.spec.action(action);
+        }
         self.memory(self.spec.memory)
     }
 

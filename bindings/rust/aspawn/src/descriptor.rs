@@ -57,7 +57,7 @@ impl Descriptor {
     pub(crate) fn keep(self, action: &mut Action) -> bool {
         match self.0 {
             Kind::Number(_) => return true,
-            Kind::Own(Ok(fd)) => action.keep(fd),
+            Kind::Own(Ok(fd)) => drop(action.keep(fd)),
             Kind::Own(Err(error)) => action.fail(error.raw_os_error()),
         }
         false

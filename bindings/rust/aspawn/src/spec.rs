@@ -250,12 +250,14 @@ impl Spec {
         if !crate::SUPPORTED {
             return Err(Error::unsupported("spec::Spec"));
         }
-        self.with_raw(setup, environment, streams, |command, pipes| {
+        self.with_raw(setup, environment, streams, |command, ends| {
             let command = sys::aspawn_command { pool: POOL.0.get(), ..*command };
             let mut child = sys::aspawn_child::default();
             // SAFETY: the call copies the command and all that it points to; the pool is static.
             let result = unsafe { sys::aspawn_start(&mut child, &command) };
-            let pipes = pipes.iter().map(|(number, end)| (*number, end.get())).collect();
+            let ends = self.actions.iter().zip(&ends[setup.len()..]);
+            let pipes =
+                ends.filter_map(|(action, end)| Some((action.pipe?.1, end.get()))).collect();
             let (setup, stop_signal) = (setup.len(), self.stop_signal);
             let mut handle = Handle { child, setup, pipes, stop_signal };
             match result {
@@ -281,7 +283,7 @@ impl Spec {
         setup: &[Action],
         environment: Option<&Environment>,
         streams: [Stream; 3],
-        call: impl FnOnce(&sys::aspawn_command, &[(i32, Cell<i32>)]) -> Result<T>,
+        call: impl FnOnce(&sys::aspawn_command, &[Cell<i32>]) -> Result<T>,
     ) -> Result<T> {
         let environment = environment.or(self.environment.as_ref());
         #[cfg(feature = "std")]
@@ -291,10 +293,6 @@ impl Spec {
         if self.has_nul || environment.map_or(false, |environment| environment.has_nul) {
             return Err(Error::argument("a string with a NUL"));
         }
-        let actions = || setup.iter().chain(&self.actions);
-        for (index, action) in actions().enumerate() {
-            action.check(index, setup.len())?;
-        }
         let argv = self.argv.iter().map(|word| word.as_ptr() as *mut sys::c_char);
         let argv: Vec<*mut sys::c_char> = argv.chain([ptr::null_mut()]).collect();
         let envp: Option<Vec<*mut sys::c_char>> = environment.map(|environment| {
@@ -302,9 +300,11 @@ impl Spec {
                 environment.starts.iter().map(|&at| environment.text[at..].as_ptr() as *mut _);
             texts.chain([ptr::null_mut()]).collect()
         });
-        let pipes: Vec<_> = actions().filter_map(Action::pipe_end).collect();
-        let mut ends = pipes.iter().map(|(_, end)| end);
-        let actions: Vec<_> = actions().map(|action| action.raw(&mut ends)).collect();
+        let actions = || setup.iter().chain(&self.actions);
+        let ends = alloc::vec![Cell::new(-1); actions().count()];
+        let actions = actions().zip(&ends).enumerate();
+        let actions = actions.map(|(index, (action, end))| action.raw(index, setup.len(), end));
+        let actions: Vec<_> = actions.collect::<Result<_>>()?;
         let or_null =
             |text: &Option<Vec<u8>>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr().cast());
         let command = sys::aspawn_command {
@@ -325,7 +325,7 @@ impl Spec {
             stop_signal: self.stop_signal,
             ..Default::default()
         };
-        call(&command, &pipes)
+        call(&command, &ends)
     }
 }
 
