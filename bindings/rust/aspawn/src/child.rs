@@ -69,17 +69,14 @@ pub(crate) type Pipes = (
 impl Handle {
     fn take_pipes(&mut self) -> Pipes {
         // SAFETY: from now on the descriptors are owned here.
-        let owned = |fd: &mut i32| unsafe {
-            (*fd >= 0).then(|| OwnedFd::from_raw_fd(mem::replace(fd, -1)))
-        };
-        let child = &mut self.child;
-        let pipes = self.pipes.iter_mut().filter_map(|(number, fd)| Some((*number, owned(fd)?)));
+        let owned = |fd| unsafe { OwnedFd::from_raw_fd(fd) };
+        let pipes = mem::take(&mut self.pipes).into_iter().filter(|(_, fd)| *fd >= 0);
         (
-            owned(&mut child.in_fd).map(From::from),
-            owned(&mut child.out_fd).map(From::from),
-            owned(&mut child.err_fd).map(From::from),
-            owned(&mut child.pty_fd).map(From::from),
-            pipes.collect(),
+            self.take_pipe(0).map(|fd| owned(fd).into()),
+            self.take_pipe(1).map(|fd| owned(fd).into()),
+            self.take_pipe(2).map(|fd| owned(fd).into()),
+            self.take_terminal().map(|fd| owned(fd).into()),
+            pipes.map(|(number, fd)| (number, owned(fd))).collect(),
         )
     }
 
@@ -191,13 +188,8 @@ impl<E: From<Error>> Child<E> {
             }
             return self.kill_with(SIGKILL);
         }
-        // A stopped program gets the first one only then.
-        let mut send = |signal| match kill_group {
-            true => self.kill_group(signal),
-            false => self.kill_with(signal),
-        };
-        let sent = send(stop_signal);
-        let _ = send(SIGCONT);
+        let sent = self.send(stop_signal, kill_group);
+        let _ = self.send(SIGCONT, kill_group); // a stopped program gets the first one only then
         sent
     }
 
@@ -264,13 +256,14 @@ impl<E: From<Error>> Child<E> {
     /// no limit of time: it reads until no process holds the pipes, as std does.
     pub fn wait_with_output(mut self) -> Result<Output, E> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let (out, err) = (self.stdout.take(), self.stderr.take());
         if self.process.end.is_some() {
             // Nothing but what is in the pipes, which processes of the child's may hold.
-            read_all(self.stdout.take(), &mut stdout, self.stderr.take(), &mut stderr)
+            read_all(out, &mut stdout, err, &mut stderr)
                 .map_err(|error| Error::new(Step::Run, error.raw_os_error().unwrap_or(0)))?;
+        } else {
+            self.process.handle.give_outputs(out, err);
         }
-        let (out, err) = (self.stdout.take(), self.stderr.take());
-        self.process.handle.give_outputs(out, err);
         let status = self.communicate(Some(&mut stdout), Some(&mut stderr))?;
         Ok(Output { status, stdout, stderr })
     }
@@ -297,7 +290,7 @@ impl<E: From<Error>> Child<E> {
 
     /// Sends a signal, never to another process of the same pid. Ok if the child has ended.
     pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {
-        self.unless_ended(|handle| handle.kill(signal))
+        self.send(signal, false)
     }
 
     /// Sends a signal to the process group that the child leads, after
@@ -305,7 +298,7 @@ impl<E: From<Error>> Child<E> {
     /// until the child has been waited for. After the end of a private child only if it was
     /// signalled before. A child that leads no group gets the signal alone.
     pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
-        self.unless_ended(|handle| handle.kill_group(signal))
+        self.send(signal, true)
     }
 
     /// Ends a child of [`Owner::Tree`] and all that descends from it: its stop signal, and after
@@ -313,6 +306,13 @@ impl<E: From<Error>> Child<E> {
     /// error about its `owner`.
     pub fn kill_tree(&mut self, grace: Option<Duration>) -> Result<(), E> {
         self.unless_ended(|handle| handle.kill_tree(grace))
+    }
+
+    pub(crate) fn send(&mut self, signal: i32, to_group: bool) -> Result<(), E> {
+        self.unless_ended(|handle| match to_group {
+            true => handle.kill_group(signal),
+            false => handle.kill(signal),
+        })
     }
 
     /// A private child that has ended is reaped already.

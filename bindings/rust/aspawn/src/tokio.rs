@@ -16,7 +16,7 @@
 //! # }
 //! ```
 
-use std::future::Future;
+use std::future::{pending, Future};
 use std::io;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -27,8 +27,10 @@ use std::time::Duration;
 use ::futures_core::Stream as FuturesStream;
 use ::tokio::io::{AsyncRead, AsyncReadExt};
 use ::tokio::sync::Notify;
+use ::tokio::time::{sleep, timeout};
 
-use self::child::{failed, watch_queue, Watched};
+use self::child::{failed, timed_out, watch_queue, Watched};
+use crate::consts::SIGKILL;
 use crate::queue::{Counts, Job, Options, Outcome, Prepared, Ticket};
 use crate::spec::Spec;
 use crate::{sys, CommandOf, Error, Result, Stdio};
@@ -81,11 +83,59 @@ impl<E: From<Error>> Child<E> {
         self.collect_within_limits().await
     }
 
+    async fn collect_within_limits(&mut self) -> Result<Output, E> {
+        const EAGAIN: i32 = 11;
+        let limits = self.limits();
+        let limit = match limits.timeout {
+            None => return self.collect().await,
+            Some(limit) => limit,
+        };
+        if let Ok(done) = timeout(limit, self.collect()).await {
+            return done;
+        }
+        let grace = limits.grace.unwrap_or(Duration::from_secs(1));
+        if cfg!(unix) && !grace.is_zero() {
+            let _ = self.terminate(false);
+            let (mut out, mut err) = (self.stdout.take(), self.stderr.take());
+            let reads = async {
+                let _ = read_both(&mut out, &mut err).await;
+                pending().await
+            };
+            let _ = timeout(grace, first(reads, self.ended())).await;
+        }
+        loop {
+            match self.terminate(true) {
+                // A helper has not cloned it yet.
+                Err(error) if error.raw_os_error() == EAGAIN => {
+                    sleep(Duration::from_millis(10)).await
+                }
+                done => break done?,
+            }
+        }
+        let _ = self.wait().await;
+        Err(timed_out().into())
+    }
+
     async fn collect(&mut self) -> Result<Output, E> {
         drop(self.stdin.take());
         let read = read_both(&mut self.stdout, &mut self.stderr).await;
         let (stdout, stderr) = read.map_err(failed)?;
         Ok(Output { status: self.wait().await?, stdout, stderr })
+    }
+
+    /// Sends SIGKILL. Ok if the child has ended.
+    pub fn start_kill(&mut self) -> Result<(), E> {
+        self.kill_with(SIGKILL)
+    }
+
+    /// Sends a signal, never to another process of the same pid.
+    pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {
+        Ok(self.send(signal, false)?)
+    }
+
+    /// [`crate::Child::kill_group`]
+    pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
+        Ok(self.send(signal, true)?)
     }
 
     /// Kills the child, and awaits its end.
@@ -179,16 +229,17 @@ impl Queue {
         #[cfg(not(elsewhere))]
         loop {
             // Before the look, after which another task may take what has woken this one.
-            let mut taken = Box::pin(self.taken.notified());
+            let taken = self.taken.notified();
             if let Poll::Ready(outcome) = self.look()? {
                 return Ok(outcome);
             }
-            let mut readable = Box::pin(self.watched.readable());
-            let woken = PollFn(|context: &mut Context<'_>| match readable.as_mut().poll(context) {
-                Poll::Ready(guard) => Poll::Ready(Some(guard)),
-                Poll::Pending => taken.as_mut().poll(context).map(|_| None),
-            });
-            if let Some(mut guard) = woken.await.transpose().map_err(failed)? {
+            let readable = async { self.watched.readable().await.map(Some) };
+            let taken = async {
+                taken.await;
+                Ok(None)
+            };
+            let woken = first(readable, taken);
+            if let Some(mut guard) = woken.await.map_err(failed)? {
                 // Before the second look, so that a result after it makes
                 // the descriptor ready again.
                 match self.look()? {
@@ -241,49 +292,41 @@ impl FuturesStream for Outcomes<'_> {
     }
 }
 
-type Reader = dyn AsyncRead + Unpin + Send;
-
 /// Reads both at the same time, as whoever writes may fill either of them first.
-pub(crate) async fn read_both(
-    out: &mut Option<impl AsyncRead + Unpin + Send + 'static>,
-    err: &mut Option<impl AsyncRead + Unpin + Send + 'static>,
+async fn read_both(
+    out: &mut Option<impl AsyncRead + Unpin>,
+    err: &mut Option<impl AsyncRead + Unpin>,
 ) -> io::Result<(Vec<u8>, Vec<u8>)> {
-    let (out, err) =
-        (out.as_mut().map(|out| out as &mut Reader), err.as_mut().map(|err| err as &mut Reader));
-    let mut reads = [(Box::pin(read(out)), None), (Box::pin(read(err)), None)];
-    PollFn(|context: &mut Context<'_>| {
-        for (read, done) in reads.iter_mut().filter(|(_, done)| done.is_none()) {
-            if let Poll::Ready(bytes) = read.as_mut().poll(context) {
-                *done = Some(bytes);
-            }
-        }
-        match reads.iter().all(|(_, done)| done.is_some()) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        }
-    })
-    .await;
-    let [stdout, stderr] = reads.map(|(_, done)| done.unwrap());
-    Ok((stdout?, stderr?))
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    first(read(out, &mut stdout), read(err, &mut stderr)).await?;
+    read(out, &mut stdout).await?;
+    read(err, &mut stderr).await?;
+    Ok((stdout, stderr))
 }
 
-async fn read(from: Option<&mut Reader>) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+/// To the end, at which it may be called again. Can be cancelled: no byte is lost.
+async fn read(from: &mut Option<impl AsyncRead + Unpin>, to: &mut Vec<u8>) -> io::Result<()> {
     if let Some(from) = from {
-        from.read_to_end(&mut bytes).await?;
+        while from.read_buf(to).await? > 0 {}
     }
-    Ok(bytes)
+    Ok(())
 }
 
-/// As std's poll_fn(), which Rust 1.63 does not have.
-pub(crate) struct PollFn<F>(pub(crate) F);
+/// What [`first`] returns.
+struct First<A, B>(Pin<Box<A>>, Pin<Box<B>>);
 
-impl<F> Unpin for PollFn<F> {}
+impl<A: Future, B: Future<Output = A::Output>> Future for First<A, B> {
+    type Output = A::Output;
 
-impl<T, F: FnMut(&mut Context<'_>) -> Poll<T>> Future for PollFn<F> {
-    type Output = T;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        (self.0)(context)
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.0.as_mut().poll(context) {
+            Poll::Pending => self.1.as_mut().poll(context),
+            done => done,
+        }
     }
+}
+
+/// The output of the one that is done first; the other is dropped.
+fn first<A: Future, B: Future<Output = A::Output>>(one: A, other: B) -> First<A, B> {
+    First(Box::pin(one), Box::pin(other))
 }

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: MIT
 //! A child in tokio, where the library works.
 
-use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::os::unix::io::{AsRawFd, OwnedFd};
-use std::process::{ExitStatus, Output};
+use std::process::ExitStatus;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use ::tokio::io::unix::AsyncFd;
 use ::tokio::io::Interest;
 use ::tokio::net::unix::pipe::{Receiver, Sender};
-use ::tokio::time::{sleep, timeout};
 
-use super::{read_both, PollFn, Tokio};
-use crate::spec::Stream;
+use super::{first, Tokio};
+use crate::spec::{Limits, Stream};
 use crate::{sys, CommandOf, Error, Result, Step, Terminal, Usage};
 
 /// The pipe to a child's standard input.
@@ -77,6 +74,10 @@ impl Drop for Own {
 
 pub(crate) fn failed(error: io::Error) -> Error {
     Error::new(Step::Run, error.raw_os_error().unwrap_or(sys::PSYS_EINVAL))
+}
+
+pub(super) fn timed_out() -> Error {
+    Error::new(Step::Run, sys::PSYS_ETIMEDOUT)
 }
 
 /// The descriptor stays open as long as this.
@@ -161,12 +162,7 @@ impl<E: From<Error>> Child<E> {
         while let Ok(false) = self.child.0.process.handle.wait_started(Some(Duration::ZERO)) {
             if let (Some(started), Some(ended)) = (&self.started, &self.ended) {
                 // A process that another thread forked may hold the other end of `started`.
-                let (mut first, mut second) = (Box::pin(ready(started)), Box::pin(ready(ended)));
-                PollFn(|context: &mut Context<'_>| match first.as_mut().poll(context) {
-                    Poll::Pending => second.as_mut().poll(context),
-                    done => done,
-                })
-                .await?;
+                first(ready(started), ready(ended)).await?;
             }
         }
         self.started = None;
@@ -197,7 +193,7 @@ impl<E: From<Error>> Child<E> {
         self.child.0.wait_with_usage()
     }
 
-    async fn ended(&mut self) -> Result<()> {
+    pub(super) async fn ended(&mut self) -> Result<()> {
         if let Some(ended) = &self.ended {
             if stays_ready(ended).await.is_err() {
                 // The runtime in which the child began has ended.
@@ -224,54 +220,16 @@ impl<E: From<Error>> Child<E> {
         Ok(Some(self.child.0.wait()?))
     }
 
-    pub(super) async fn collect_within_limits(&mut self) -> Result<Output, E> {
-        const EAGAIN: i32 = 11;
-        let limits = self.child.0.process.limits;
-        let limit = match limits.timeout {
-            None => return self.collect().await,
-            Some(limit) => limit,
-        };
-        if let Ok(done) = timeout(limit, self.collect()).await {
-            return done;
-        }
-        let grace = limits.grace.unwrap_or(Duration::from_secs(1));
-        if !grace.is_zero() {
-            let _ = self.child.0.terminate(false);
-            let (mut out, mut err) = (self.stdout.take(), self.stderr.take());
-            let (mut reads, mut reading) = (Box::pin(read_both(&mut out, &mut err)), true);
-            let mut ended = Box::pin(self.ended());
-            let ends = PollFn(|context: &mut Context<'_>| {
-                reading = reading && reads.as_mut().poll(context).is_pending();
-                ended.as_mut().poll(context)
-            });
-            let _ = timeout(grace, ends).await;
-        }
-        loop {
-            match self.child.0.terminate(true) {
-                // A helper has not cloned it yet.
-                Err(error) if error.raw_os_error() == EAGAIN => {
-                    sleep(Duration::from_millis(10)).await
-                }
-                done => break done?,
-            }
-        }
-        let _ = self.reap().await;
-        Err(Error::new(Step::Run, sys::PSYS_ETIMEDOUT).into())
+    pub(super) fn limits(&self) -> Limits {
+        self.child.0.process.limits
     }
 
-    /// Sends SIGKILL. Ok if the child has ended.
-    pub fn start_kill(&mut self) -> Result<(), E> {
-        Ok(self.child.0.kill()?)
+    pub(super) fn terminate(&mut self, kills: bool) -> Result<()> {
+        self.child.0.terminate(kills)
     }
 
-    /// Sends a signal, never to another process of the same pid.
-    pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {
-        Ok(self.child.0.kill_with(signal)?)
-    }
-
-    /// [`crate::Child::kill_group`]
-    pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
-        Ok(self.child.0.kill_group(signal)?)
+    pub(super) fn send(&mut self, signal: i32, to_group: bool) -> Result<()> {
+        self.child.0.send(signal, to_group)
     }
 
     /// [`crate::Child::kill_tree`]

@@ -4,15 +4,15 @@
 
 use std::io;
 use std::marker::PhantomData;
-use std::process::{ExitStatus, Output};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 pub use ::tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-use ::tokio::time::timeout;
 
 use super::Tokio;
 use crate::consts::{SIGKILL, SIGTERM};
-use crate::elsewhere::{send, timed_out};
+use crate::elsewhere::send;
+pub(super) use crate::elsewhere::timed_out;
 use crate::spec::{Limits, Stream};
 use crate::{CommandOf, Error, Result, Step, Terminal, Usage};
 
@@ -76,43 +76,25 @@ impl<E: From<Error>> Child<E> {
         Ok(self.child.try_wait().map_err(failed)?)
     }
 
-    pub(super) async fn collect_within_limits(&mut self) -> Result<Output, E> {
-        let limit = match self.limits.timeout {
-            None => return self.collect().await,
-            Some(limit) => limit,
-        };
-        if let Ok(done) = timeout(limit, self.collect()).await {
-            return done;
-        }
-        let (grace, group) =
-            (self.limits.grace.unwrap_or(Duration::from_secs(1)), self.limits.kill_group);
-        if cfg!(unix) && !grace.is_zero() && self.send(SIGTERM, group).is_ok() {
-            let _ = timeout(grace, self.child.wait()).await;
-        }
-        self.send(SIGKILL, group)?;
-        self.child.wait().await.map_err(failed)?;
-        Err(timed_out().into())
+    pub(super) fn limits(&self) -> Limits {
+        self.limits
     }
 
-    fn send(&mut self, signal: i32, to_group: bool) -> Result<()> {
+    pub(super) fn terminate(&mut self, kills: bool) -> Result<()> {
+        self.send(if kills { SIGKILL } else { SIGTERM }, self.limits.kill_group)
+    }
+
+    pub(super) async fn ended(&mut self) -> Result<()> {
+        self.child.wait().await.map(drop).map_err(failed)
+    }
+
+    pub(super) fn send(&mut self, signal: i32, to_group: bool) -> Result<()> {
         match self.child.id() {
             Some(pid) => {
                 send(pid, signal, to_group && self.leads_group, || self.child.start_kill())
             }
             None => Ok(()),
         }
-    }
-
-    pub fn start_kill(&mut self) -> Result<(), E> {
-        Ok(self.send(SIGKILL, false)?)
-    }
-
-    pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {
-        Ok(self.send(signal, false)?)
-    }
-
-    pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
-        Ok(self.send(signal, true)?)
     }
 
     pub fn kill_tree(&mut self, _: Option<Duration>) -> Result<(), E> {
