@@ -126,10 +126,12 @@ pub(crate) mod spec {
         }
 
         pub(super) fn text(&mut self, bytes: &[u8]) -> Arc<Vec<u8>> {
-            if bytes.contains(&0) {
+            let mut has_nul = false;
+            let text = self.keep(super::with_nul(bytes, &mut has_nul));
+            if has_nul {
                 self.fail(None);
             }
-            self.keep(super::with_nul(bytes))
+            text
         }
 
         /// 128 signals, as MIPS has them.
@@ -179,6 +181,7 @@ pub(crate) mod spec {
     }
 }
 
-pub(crate) fn with_nul(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn with_nul(bytes: &[u8], has_nul: &mut bool) -> Vec<u8> {
+    *has_nul |= bytes.contains(&0);
     [bytes, &[0]].concat()
 }

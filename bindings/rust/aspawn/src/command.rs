@@ -103,11 +103,10 @@ impl<E> fmt::Debug for CommandOf<E> {
         for (name, value) in set {
             write!(f, "{}={:?} ", name.to_string_lossy(), value.unwrap_or_default())?;
         }
-        let first = OsStr::from_bytes(&self.spec.argv[0][..self.spec.argv[0].len() - 1]);
-        if first != self.get_program() {
+        if self.get_arg0() != self.get_program() {
             write!(f, "[{:?}] ", self.get_program())?;
         }
-        write!(f, "{:?}", first)?;
+        write!(f, "{:?}", self.get_arg0())?;
         self.get_args().try_for_each(|arg| write!(f, " {:?}", arg))
     }
 }
@@ -149,7 +148,7 @@ impl<E> CommandOf<E> {
         arg0<S: AsRef<OsStr>>(arg: S) |command| command.spec.arg0(arg.as_ref().as_bytes());
         /// Sets a variable of the program's environment.
         env<K: AsRef<OsStr>, V: AsRef<OsStr>>(name: K, value: V) |command| {
-            command.env.vars.insert(name.as_ref().to_owned(), Some(value.as_ref().to_owned()))
+            command.env.vars.insert(name.as_ref().into(), Some(value.as_ref().into()))
         };
         /// Sets variables.
         envs<I: IntoIterator<Item = (K, V)>, K: AsRef<OsStr>, V: AsRef<OsStr>>(variables: I)
@@ -159,13 +158,13 @@ impl<E> CommandOf<E> {
         /// Removes a variable.
         env_remove<K: AsRef<OsStr>>(name: K) |command| match command.env.clear {
             true => command.env.vars.remove(name.as_ref()),
-            false => command.env.vars.insert(name.as_ref().to_owned(), None),
+            false => command.env.vars.insert(name.as_ref().into(), None),
         };
         /// Removes all variables.
         env_clear() |command| command.env = CommandEnv { clear: true, vars: BTreeMap::new() };
         /// The directory in which the program begins.
         current_dir<P: AsRef<Path>>(directory: P)
-            |command| command.current_dir = Some(directory.as_ref().as_os_str().to_owned());
+            |command| command.current_dir = Some(directory.as_ref().into());
         /// Standard input; the caller's own if not set, and /dev/null for [`output`](Self::output).
         stdin<T: Into<Stdio>>(stream: T) |command| command.streams[0] = Some(stream.into());
         /// Standard output; the caller's own if not set, and a pipe for [`output`](Self::output).
@@ -196,25 +195,17 @@ impl<E> CommandOf<E> {
         process_group(group: i32) |command| command.process_group = Some(group);
         /// A session of its own, without a controlling terminal; it is a process group too.
         setsid(setsid: bool) |command| command.setsid = setsid;
-    }
-
-    pub(crate) fn has_terminal(&self) -> bool {
-        self.streams.iter().flatten().any(Stdio::is_terminal)
-    }
-
-    /// Adds an action, which the child performs after what the other methods ask for, and in the
-    /// order in which actions are added.
-    pub fn action(&mut self, mut action: Action) -> &mut Self {
-        const EBADF: i32 = 9;
-        if matches!(action.uses, Some((at, known)) if at > 2 && known != self.made.contains(&at)) {
-            action.raw.fail(Some(EBADF));
-        }
-        self.made.extend(action.makes);
-        self.spec.action(action.raw);
-        self
-    }
-
-    setters! {
+        /// Adds an action, which the child performs after what the other methods ask for, and in the
+        /// order in which actions are added.
+        action(action: Action) |command| {
+            const EBADF: i32 = 9;
+            let Action { mut raw, uses, makes } = action;
+            if matches!(uses, Some((at, known)) if at > 2 && known != command.made.contains(&at)) {
+                raw.fail(Some(EBADF));
+            }
+            command.made.extend(makes);
+            command.spec.action(raw)
+        };
         /// Adds actions.
         actions(actions: impl IntoIterator<Item = Action>) |command| for action in actions {
             command.action(action);
@@ -224,6 +215,33 @@ impl<E> CommandOf<E> {
             |command| command.action(Action::rlimit(resource, soft, hard));
         /// Closes all descriptors from `first` up: [`Action::closefrom`].
         closefrom(first: i32) |command| command.action(Action::closefrom(first));
+        /// In what memory the child begins: [`Memory::Copied`] for security monitors that report
+        /// programs without a file, as otherwise with `uid` and the like the library's own small
+        /// program is one.
+        memory(memory: Memory) |command| {
+            let is_unsafe = crate::SUPPORTED && command.has_call && memory == Memory::Shared;
+            command.spec.memory = if is_unsafe { Memory::Suspended } else { memory };
+        };
+        /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not
+        /// even `waitpid(-1)` of a library that takes every child for its own.
+        owner(owner: Owner) |command| command.spec.owner = owner;
+        /// The first signal of a [`timeout`](Self::timeout), of [`Child::kill_tree`] and of what ends a job of
+        /// a queue, such as [`consts::SIGINT`](crate::consts::SIGINT); 0: SIGTERM. The program begins with the
+        /// default action for it, and SIGCONT follows it.
+        stop_signal(signal: i32) |command| command.spec.stop_signal = signal;
+        /// The time that [`output`](Self::output), [`status`](Self::status) and
+        /// [`Child::wait_with_output`] give the program: then it gets its stop signal, and after
+        /// the [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
+        timeout(timeout: Duration) |command| command.limits.timeout = Some(timeout);
+        /// The time from the stop signal to SIGKILL, one second if not set. With a [`timeout`](Self::timeout) or a
+        /// grace, `output` takes so long after the program's end what other processes write to the
+        /// same pipes, and then no more; otherwise, as std, until none of them has the pipes.
+        grace(grace: Duration) |command| command.limits.grace = Some(grace);
+        /// The signals of a [`timeout`](Self::timeout) and of [`kill_on_drop`](Self::kill_on_drop) go
+        /// to the process group, which the program then leads.
+        kill_group(group: bool) |command| command.limits.kill_group = group;
+        /// A [`Child`] that is dropped before its end is killed.
+        kill_on_drop(kill: bool) |command| command.kill_on_drop = kill;
     }
 
     /// Calls a function in the child, as an action; prefer [`Action`]s, which are only data.
@@ -259,34 +277,8 @@ impl<E> CommandOf<E> {
         self.memory(self.spec.memory)
     }
 
-    setters! {
-        /// In what memory the child begins: [`Memory::Copied`] for security monitors that report
-        /// programs without a file, as otherwise with `uid` and the like the library's own small
-        /// program is one.
-        memory(memory: Memory) |command| {
-            let is_unsafe = crate::SUPPORTED && command.has_call && memory == Memory::Shared;
-            command.spec.memory = if is_unsafe { Memory::Suspended } else { memory };
-        };
-        /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not
-        /// even `waitpid(-1)` of a library that takes every child for its own.
-        owner(owner: Owner) |command| command.spec.owner = owner;
-        /// The first signal of a [`timeout`](Self::timeout), of [`Child::kill_tree`] and of what ends a job of
-        /// a queue, such as [`consts::SIGINT`](crate::consts::SIGINT); 0: SIGTERM. The program begins with the
-        /// default action for it, and SIGCONT follows it.
-        stop_signal(signal: i32) |command| command.spec.stop_signal = signal;
-        /// The time that [`output`](Self::output), [`status`](Self::status) and
-        /// [`Child::wait_with_output`] give the program: then it gets its stop signal, and after
-        /// the [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
-        timeout(timeout: Duration) |command| command.limits.timeout = Some(timeout);
-        /// The time from the stop signal to SIGKILL, one second if not set. With a [`timeout`](Self::timeout) or a
-        /// grace, `output` takes so long after the program's end what other processes write to the
-        /// same pipes, and then no more; otherwise, as std, until none of them has the pipes.
-        grace(grace: Duration) |command| command.limits.grace = Some(grace);
-        /// The signals of a [`timeout`](Self::timeout) and of [`kill_on_drop`](Self::kill_on_drop) go
-        /// to the process group, which the program then leads.
-        kill_group(group: bool) |command| command.limits.kill_group = group;
-        /// A [`Child`] that is dropped before its end is killed.
-        kill_on_drop(kill: bool) |command| command.kill_on_drop = kill;
+    pub(crate) fn has_terminal(&self) -> bool {
+        self.streams.iter().flatten().any(Stdio::is_terminal)
     }
 
     pub(crate) fn check_lost(&self) -> Result<()> {
@@ -296,9 +288,32 @@ impl<E> CommandOf<E> {
         }
     }
 
+    /// The program, the arguments, the variables and the directory.
+    pub(crate) fn to_same_of_std(&self) -> process::Command {
+        let mut command = process::Command::new(self.get_program());
+        command.args(self.get_args());
+        if self.env.clear {
+            command.env_clear();
+        }
+        for (name, value) in self.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(directory) = self.get_current_dir() {
+            command.current_dir(directory);
+        }
+        command
+    }
+
     /// The program.
     pub fn get_program(&self) -> &OsStr {
         OsStr::from_bytes(self.spec.program())
+    }
+
+    pub(crate) fn get_arg0(&self) -> &OsStr {
+        CommandArgs(self.spec.argv.iter()).next().unwrap_or_default()
     }
 
     /// The arguments, without the first.
@@ -410,12 +425,8 @@ impl<E> CommandOf<E> {
         }
         let mut environment = Environment::default();
         let inherited = (!self.env.clear).then(std::env::vars_os).into_iter().flatten();
-        for (name, value) in inherited.filter(|(name, _)| !self.env.vars.contains_key(name)) {
-            environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
-        }
-        for (name, value) in self.get_envs().filter_map(|(name, value)| Some((name, value?))) {
-            environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
-        }
+        environment.set(inherited.filter(|(name, _)| !self.env.vars.contains_key(name)));
+        environment.set(self.get_envs().filter_map(|(name, value)| Some((name, value?))));
         environment
     }
 }
@@ -458,20 +469,12 @@ impl<E: From<Error>> CommandOf<E> {
 impl<E> From<process::Command> for CommandOf<E> {
     fn from(command: process::Command) -> Self {
         let mut copy = CommandOf::new(command.get_program());
-        let mut same = process::Command::new(command.get_program());
         copy.args(command.get_args());
-        same.args(command.get_args());
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => (copy.env(name, value), same.env(name, value)),
-                None => (copy.env_remove(name), same.env_remove(name)),
-            };
-        }
-        if let Some(directory) = command.get_current_dir() {
-            copy.current_dir(directory);
-            same.current_dir(directory);
-        }
-        copy.has_lost = format!("{:#?}", command) != format!("{:#?}", same);
+        let variables = command.get_envs();
+        copy.env.vars =
+            variables.map(|(name, value)| (name.into(), value.map(From::from))).collect();
+        copy.current_dir = command.get_current_dir().map(From::from);
+        copy.has_lost = format!("{:#?}", command) != format!("{:#?}", copy.to_same_of_std());
         copy
     }
 }

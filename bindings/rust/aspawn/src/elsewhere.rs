@@ -56,20 +56,7 @@ impl<E> CommandOf<E> {
     pub(crate) fn to_std(&self, defaults: [Stream; 3]) -> Result<process::Command> {
         self.check_lost()?;
         self.check_supported()?;
-        let mut command = process::Command::new(self.get_program());
-        command.args(self.get_args());
-        if self.env.clear {
-            command.env_clear();
-        }
-        for (name, value) in self.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        if let Some(directory) = self.get_current_dir() {
-            command.current_dir(directory);
-        }
+        let mut command = self.to_same_of_std();
         #[cfg(unix)]
         self.set_of_unix(&mut command);
         let default = defaults.map(Stdio::of);
@@ -110,8 +97,7 @@ impl<E> CommandOf<E> {
     #[cfg(unix)]
     fn set_of_unix(&self, command: &mut process::Command) {
         use std::os::unix::process::CommandExt;
-        let first = &self.spec.argv[0];
-        command.arg0(std::ffi::OsStr::from_bytes(&first[..first.len() - 1]));
+        command.arg0(self.get_arg0());
         if let Some(id) = self.gid {
             command.gid(id);
         }

@@ -119,21 +119,16 @@ impl<'a> Job<'a> {
         Job::from(Source::Prepared(prepared, Vec::new()))
     }
 
-    /// Replaces the arguments of a prepared command, also the first, which is the program's name;
-    /// of no others.
-    pub fn argv<T: AsRef<[u8]>>(&mut self, argv: impl IntoIterator<Item = T>) -> &mut Self {
-        let words = argv.into_iter().map(|word| {
-            self.has_nul |= word.as_ref().contains(&0);
-            with_nul(word.as_ref())
-        });
-        match &mut self.source {
-            Source::Prepared(_, argv) => *argv = words.collect(),
-            _ => self.has_nul = true,
-        }
-        self
-    }
-
     setters! {
+        /// Replaces the arguments of a prepared command, also the first, which is the program's name;
+        /// of no others.
+        argv<T: AsRef<[u8]>>(argv: impl IntoIterator<Item = T>) |job| match &mut job.source {
+            Source::Prepared(_, words) => {
+                let argv = argv.into_iter();
+                *words = argv.map(|word| with_nul(word.as_ref(), &mut job.has_nul)).collect()
+            }
+            _ => job.has_nul = true,
+        };
         /// A number of the caller's, below 2^60, which the [`Outcome`] has too.
         cookie(cookie: u64) |job| job.raw.cookie = cookie;
         /// Keeps so many bytes of standard output, which otherwise is /dev/null. More is dropped.

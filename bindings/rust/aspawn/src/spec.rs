@@ -74,16 +74,21 @@ impl Environment {
     /// may call std::env::set_var().
     #[cfg(feature = "std")]
     pub(crate) fn inherited() -> Self {
-        use crate::os::OsStrExt;
         let mut environment = Environment::default();
-        for (name, value) in std::env::vars_os() {
-            environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
-        }
+        environment.set(std::env::vars_os());
         UNTOLD.lock().unwrap().iter().for_each(|string| environment.push(&[string]));
         environment
     }
 
-    pub(crate) fn push(&mut self, parts: &[&[u8]]) {
+    #[cfg(feature = "std")]
+    pub(crate) fn set<T: AsRef<std::ffi::OsStr>>(&mut self, of: impl Iterator<Item = (T, T)>) {
+        use crate::os::OsStrExt;
+        for (name, value) in of {
+            self.push(&[name.as_ref().as_bytes(), b"=", value.as_ref().as_bytes()]);
+        }
+    }
+
+    fn push(&mut self, parts: &[&[u8]]) {
         self.starts.push(self.text.len());
         for part in parts {
             self.has_nul |= part.contains(&0);
@@ -168,54 +173,30 @@ impl Spec {
         spec
     }
 
-    fn text(&mut self, text: &[u8]) -> Vec<u8> {
-        self.has_nul |= text.contains(&0);
-        with_nul(text)
-    }
-
-    /// Adds an argument.
-    pub fn arg(&mut self, arg: impl AsRef<[u8]>) -> &mut Self {
-        let arg = self.text(arg.as_ref());
-        self.argv.push(arg);
-        self
-    }
-
-    /// Sets the first argument, which otherwise is the program.
-    pub fn arg0(&mut self, arg: impl AsRef<[u8]>) -> &mut Self {
-        let arg = self.text(arg.as_ref());
-        let program = mem::replace(&mut self.argv[0], arg);
-        self.file.get_or_insert(program);
-        self
-    }
-
     pub(crate) fn program(&self) -> &[u8] {
         let program = self.file.as_ref().unwrap_or(&self.argv[0]);
         &program[..program.len() - 1]
     }
 
-    /// The environment, each string `NAME=value`. Without this call it is the caller's: without
-    /// the feature `std` as it is during the start, which no other thread may change then.
-    pub fn environment<T: AsRef<[u8]>>(
-        &mut self,
-        variables: impl IntoIterator<Item = T>,
-    ) -> &mut Self {
-        let mut environment = Environment::default();
-        for variable in variables {
-            environment.push(&[variable.as_ref()]);
-        }
-        self.environment = Some(environment);
-        self
-    }
-
-    /// The directories in which the program is looked for, in the format of PATH. Otherwise they
-    /// are the PATH of the program's environment.
-    pub fn search_path(&mut self, path: impl AsRef<[u8]>) -> &mut Self {
-        let path = self.text(path.as_ref());
-        self.search_path = Some(path);
-        self
-    }
-
     setters! {
+        /// Adds an argument.
+        arg(arg: impl AsRef<[u8]>) |spec| spec.argv.push(with_nul(arg.as_ref(), &mut spec.has_nul));
+        /// Sets the first argument, which otherwise is the program.
+        arg0(arg: impl AsRef<[u8]>) |spec| {
+            let arg = with_nul(arg.as_ref(), &mut spec.has_nul);
+            let program = mem::replace(&mut spec.argv[0], arg);
+            spec.file.get_or_insert(program)
+        };
+        /// The environment, each string `NAME=value`. Without this call it is the caller's: without
+        /// the feature `std` as it is during the start, which no other thread may change then.
+        environment<T: AsRef<[u8]>>(variables: impl IntoIterator<Item = T>) |spec| {
+            let environment = spec.environment.insert(Environment::default());
+            variables.into_iter().for_each(|variable| environment.push(&[variable.as_ref()]))
+        };
+        /// The directories in which the program is looked for, in the format of PATH. Otherwise they
+        /// are the PATH of the program's environment.
+        search_path(path: impl AsRef<[u8]>)
+            |spec| spec.search_path = Some(with_nul(path.as_ref(), &mut spec.has_nul));
         /// Adds an action.
         action(action: Action) |spec| spec.actions.push(action);
         /// Standard input.
