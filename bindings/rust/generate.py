@@ -16,6 +16,9 @@ DESCRIPTION = Path(__file__).resolve().parents[2] / "doc/interface.json"
 TYPES = {"void": "c_void", "char": "c_char", "int": "c_int", "unsigned": "c_uint", "unsigned char": "u8",
          "size_t": "usize", **{f"{sign}int{bits}_t": f"{'u' if sign else 'i'}{bits}"
                                for sign in ("", "u") for bits in (8, 16, 32, 64)}}
+# What functions return where the library does not work.
+ELSEWHERE = {"int": "-PSYS_ENOSYS", "int64_t": "-(PSYS_ENOSYS as i64)", "size_t": "0",
+             "const char *": r'b"\0".as_ptr().cast()'}
 KEYWORDS = """as box break const crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref self
 static struct super trait unsafe use where while""".split()
 RENAMED = {"type": "kind", **{word: f"{word}_" for word in KEYWORDS}}
@@ -129,7 +132,7 @@ def documented(text, indent=""):
 
 def function(name, parameters, returns=None):
     rust = ", ".join(f"{RENAMED.get(one['name'], one['name'])}: {rust_type(one['type'])}" for one in parameters)
-    result = f" -> {rust_type(returns)}" if returns else ""
+    result = f" -> {rust_type(returns)} = {ELSEWHERE[returns]}" if returns else ""
     return f"    pub fn {name}({rust}){result};"
 
 

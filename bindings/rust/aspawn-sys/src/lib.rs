@@ -71,48 +71,29 @@ const fn by_architecture(usual: c_int, mips: c_int, sparc: c_int) -> c_int {
     }
 }
 
-#[cfg(not(elsewhere))]
+/// A function returns the value behind `=` where the library does not work.
 macro_rules! functions {
-    ($($functions:tt)*) => {
+    ($($(#[$doc:meta])* pub fn $name:ident($($operand:ident: $type:ty),*)
+       $(-> $result:ty = $otherwise:expr)?;)*) => {
+        #[cfg(not(elsewhere))]
         extern "C" {
-            $($functions)*
+            $($(#[$doc])*
+            pub fn $name($($operand: $type),*) $(-> $result)?;)*
         }
-    };
-}
-
-#[cfg(elsewhere)]
-macro_rules! functions {
-    ($($(#[$doc:meta])* pub fn $name:ident($($operand:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
         $($(#[$doc])*
+        #[cfg(elsewhere)]
         #[allow(clippy::missing_safety_doc)]
         pub unsafe extern "C" fn $name($(_: $type),*) $(-> $result)? {
-            $(<$result as Elsewhere>::RESULT)?
+            $($otherwise)?
         })*
     };
 }
-
-/// What functions return where the library does not work.
-#[cfg(elsewhere)]
-trait Elsewhere {
-    const RESULT: Self;
-}
-
-#[cfg(elsewhere)]
-macro_rules! results {
-    ($($type:ty = $result:expr,)*) => {
-        $(impl Elsewhere for $type {
-            const RESULT: Self = $result;
-        })*
-    };
-}
-#[cfg(elsewhere)]
-results! { c_int = -PSYS_ENOSYS, i64 = -(PSYS_ENOSYS as i64), usize = 0, *const c_char = b"\0".as_ptr().cast(), }
 
 functions! {
     /// The name of an error: `ENOENT`; NULL if there is none of this number.
-    pub fn psys_errname(error: c_int) -> *const c_char;
+    pub fn psys_errname(error: c_int) -> *const c_char = b"\0".as_ptr().cast();
     /// What strerror(3) says of an error.
-    pub fn psys_strerror(error: c_int) -> *const c_char;
+    pub fn psys_strerror(error: c_int) -> *const c_char = b"\0".as_ptr().cast();
 }
 
 include!(concat!(env!("OUT_DIR"), "/interface.rs"));

@@ -35,13 +35,9 @@ pub struct Action {
 
 #[cfg(feature = "std")]
 impl Action {
-    fn new<const COUNT: usize>(
-        raw: spec::Action,
-        uses: [Descriptor; COUNT],
-        makes: Option<i32>,
-    ) -> Self {
+    fn new<const N: usize>(raw: spec::Action, used: [Descriptor; N], makes: Option<i32>) -> Self {
         let mut action = Action { raw, uses: None, makes };
-        for descriptor in uses {
+        for descriptor in used {
             action.uses = Some((descriptor.fd().0, descriptor.keep(&mut action.raw)));
         }
         action
@@ -58,7 +54,6 @@ pub(crate) mod spec {
     use alloc::vec::Vec;
     use core::any::Any;
     use core::cell::Cell;
-    use core::fmt;
 
     pub use crate::spec::Spec;
     use crate::{sys, Error, Result, Step};
@@ -104,10 +99,9 @@ pub(crate) mod spec {
     // SAFETY: as of Send.
     unsafe impl Sync for Action {}
 
-    impl fmt::Debug for Action {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.debug_struct("Action").field("error", &self.error).finish_non_exhaustive()
-        }
+    shown! {
+        Action: |action, f|
+            f.debug_struct("Action").field("error", &action.error).finish_non_exhaustive();
     }
 
     impl Action {

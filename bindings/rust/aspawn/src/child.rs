@@ -48,7 +48,7 @@ pub struct Child<E = Error> {
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) handle: Handle,
-    end: Option<Result<Exit>>,
+    pub(crate) end: Option<Result<Exit>>,
     pub(crate) limits: Limits,
     kill_on_drop: bool,
 }
@@ -164,10 +164,6 @@ impl<E: From<Error>> Child<E> {
     /// [`id`](Self::id) is.
     pub fn mode(&self) -> Option<Mode> {
         self.process.handle.mode()
-    }
-
-    pub(crate) fn pid(&self) -> Option<u32> {
-        Some(self.id()).filter(|id| *id != 0 && self.process.end.is_none())
     }
 
     /// As the limit of time of [`Handle::communicate`] does it, by the stop signal or SIGKILL.
@@ -309,10 +305,7 @@ impl<E: From<Error>> Child<E> {
     }
 
     pub(crate) fn send(&mut self, signal: i32, to_group: bool) -> Result<(), E> {
-        self.unless_ended(|handle| match to_group {
-            true => handle.kill_group(signal),
-            false => handle.kill(signal),
-        })
+        self.unless_ended(|handle| handle.send(signal, to_group))
     }
 
     /// A private child that has ended is reaped already.
@@ -358,10 +351,7 @@ pub fn kill_cgroup(cgroup: impl AsFd) -> Result<()> {
 impl Process {
     fn end_as_asked(&mut self) {
         if mem::take(&mut self.kill_on_drop) && self.end.is_none() {
-            let _ = match self.limits.kill_group {
-                true => self.handle.kill_group(SIGKILL),
-                false => self.handle.kill(SIGKILL),
-            };
+            let _ = self.handle.send(SIGKILL, self.limits.kill_group);
             self.end = self.handle.wait(Some(Duration::from_millis(100))).transpose();
         }
     }

@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::process::{self, ExitStatus, Output};
 use std::slice;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::os::OsStrExt;
@@ -47,9 +48,7 @@ pub struct CommandOf<E> {
     pub(crate) streams: [Option<Stdio>; 3],
     pub(crate) limits: Limits,
     pub(crate) kill_on_drop: bool,
-    has_call: bool,
-    #[cfg(elsewhere)]
-    pub(crate) functions: Vec<std::sync::Arc<Function>>,
+    pub(crate) functions: Vec<Arc<Function>>,
     /// Numbers that the actions have made in the program.
     made: Vec<i32>,
     /// A std Command had more than can be asked for.
@@ -128,8 +127,6 @@ impl<E> CommandOf<E> {
             streams: [None, None, None],
             limits: Limits::default(),
             kill_on_drop: false,
-            has_call: false,
-            #[cfg(elsewhere)]
             functions: Vec::new(),
             made: Vec::new(),
             has_lost: false,
@@ -219,7 +216,7 @@ impl<E> CommandOf<E> {
         /// programs without a file, as otherwise with `uid` and the like the library's own small
         /// program is one.
         memory(memory: Memory) |command| {
-            let is_unsafe = crate::SUPPORTED && command.has_call && memory == Memory::Shared;
+            let is_unsafe = crate::SUPPORTED && !command.functions.is_empty() && memory == Memory::Shared;
             command.spec.memory = if is_unsafe { Memory::Suspended } else { memory };
         };
         /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not
@@ -263,17 +260,14 @@ impl<E> CommandOf<E> {
     where
         F: FnMut() -> io::Result<()> + Send + Sync + 'static,
     {
-        self.has_call = true;
-        let function = Function(UnsafeCell::new(Box::new(function)));
-        #[cfg(elsewhere)]
-        self.functions.push(std::sync::Arc::new(function));
+        let mut action = spec::Action::empty();
+        let function = action.keep(Function(UnsafeCell::new(Box::new(function))));
         #[cfg(not(elsewhere))]
         {
-            let mut action = spec::Action::empty();
-            let arg = std::sync::Arc::as_ptr(&action.keep(function)) as *mut sys::c_void;
-            sys::aspawn_action_call(&mut action.raw, Some(run), arg);
+            sys::aspawn_action_call(&mut action.raw, Some(run), Arc::as_ptr(&function) as *mut _);
             self.spec.action(action);
         }
+        self.functions.push(function);
         self.memory(self.spec.memory)
     }
 
@@ -332,7 +326,6 @@ impl<E> CommandOf<E> {
     }
 }
 
-#[cfg(not(elsewhere))]
 impl<E> CommandOf<E> {
     pub(crate) fn spawn_as<F: From<Error>>(&mut self, streams: [Stream; 3]) -> Result<Child<F>, F> {
         let memory = self.spec.memory;
@@ -340,7 +333,7 @@ impl<E> CommandOf<E> {
         let sets_user = self.uid.is_some() || self.gid.is_some() || self.groups.is_some();
         let is_private = self.spec.owner != Owner::Caller
             || self.spec.flags & sys::ASPAWN_COMMAND_DIES_WITH_CALLER != 0;
-        if memory == Memory::Shared && !is_private && !sets_user {
+        if crate::SUPPORTED && memory == Memory::Shared && !is_private && !sets_user {
             // It waits in any case, for which this costs least: the caller sleeps once.
             self.spec.memory = Memory::Suspended;
         }
@@ -351,13 +344,16 @@ impl<E> CommandOf<E> {
         let _ = child.wait_id();
         Ok(child)
     }
+}
 
+#[cfg(not(elsewhere))]
+impl<E> CommandOf<E> {
     pub(crate) fn start_as<F: From<Error>>(&mut self, defaults: [Stream; 3]) -> Result<Child<F>> {
         self.check_lost()?;
         let streams = self.streams(defaults)?;
         let environment = self.environment();
         let mut handle = self.spec.start_with(&self.setup(), Some(&environment), streams)?;
-        if self.has_call {
+        if !self.functions.is_empty() {
             // a helper's child may have still to call the function
             let _ = handle.wait_started(None);
         }
@@ -375,7 +371,7 @@ impl<E> CommandOf<E> {
         call: impl FnOnce(&sys::aspawn_command, &Limits, usize) -> Result<T>,
     ) -> Result<T> {
         self.check_lost()?;
-        if self.has_call {
+        if !self.functions.is_empty() {
             return Err(Error::argument("pre_exec")); // this may be dropped before the job begins
         }
         let environment = self.environment();
@@ -483,11 +479,7 @@ impl<E> From<process::Command> for CommandOf<E> {
 #[derive(Clone)]
 pub struct CommandArgs<'a>(slice::Iter<'a, Vec<u8>>);
 
-impl fmt::Debug for CommandArgs<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
+shown! { CommandArgs<'_>: |args, f| f.debug_list().entries(args.clone()).finish(); }
 
 impl<'a> Iterator for CommandArgs<'a> {
     type Item = &'a OsStr;

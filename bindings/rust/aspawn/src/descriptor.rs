@@ -24,28 +24,6 @@ enum Kind {
 }
 
 impl Descriptor {
-    #[cfg(elsewhere)]
-    fn copy(fd: BorrowedFd<'_>) -> Self {
-        Descriptor(Kind::Own(fd.try_clone_to_owned()))
-    }
-
-    /// Earlier actions of a command give low numbers to its program. The copy has a higher one.
-    #[cfg(not(elsewhere))]
-    fn copy(fd: BorrowedFd<'_>) -> Self {
-        extern "C" {
-            fn fcntl(fd: i32, command: i32, ...) -> i32;
-        }
-        const F_DUPFD_CLOEXEC: i32 = 1030;
-        const LEAST: i32 = 64;
-        // SAFETY: nobody else has the new descriptor.
-        Descriptor(Kind::Own(unsafe {
-            match fcntl(fd.as_raw_fd(), F_DUPFD_CLOEXEC, LEAST) {
-                -1 => fd.try_clone_to_owned(), // RLIMIT_NOFILE
-                copy => Ok(OwnedFd::from_raw_fd(copy)),
-            }
-        }))
-    }
-
     pub(crate) fn fd(&self) -> Fd {
         match &self.0 {
             Kind::Number(number) => Fd(*number),
@@ -64,25 +42,34 @@ impl Descriptor {
     }
 }
 
-impl From<i32> for Descriptor {
-    fn from(number: i32) -> Self {
-        Descriptor(Kind::Number(number))
-    }
-}
-
+/// Earlier actions of a command give low numbers to its program. The copy has a higher one.
 impl<T: AsFd> From<&T> for Descriptor {
     fn from(file: &T) -> Self {
-        Descriptor::copy(file.as_fd())
+        let fd = file.as_fd();
+        #[cfg(elsewhere)]
+        let copy = fd.try_clone_to_owned();
+        #[cfg(not(elsewhere))]
+        let copy = {
+            extern "C" {
+                fn fcntl(fd: i32, command: i32, ...) -> i32;
+            }
+            const F_DUPFD_CLOEXEC: i32 = 1030;
+            const LEAST: i32 = 64;
+            // SAFETY: nobody else has the new descriptor.
+            unsafe {
+                match fcntl(fd.as_raw_fd(), F_DUPFD_CLOEXEC, LEAST) {
+                    -1 => fd.try_clone_to_owned(), // RLIMIT_NOFILE
+                    copy => Ok(OwnedFd::from_raw_fd(copy)),
+                }
+            }
+        };
+        Descriptor(Kind::Own(copy))
     }
 }
 
-macro_rules! descriptor_from {
-    ($($owner:ty),*) => {
-        $(        impl From<$owner> for Descriptor {
-            fn from(file: $owner) -> Self {
-                Descriptor::copy(file.as_fd())
-            }
-        })*
-    };
+converted! {
+    Descriptor: |number: i32| Descriptor(Kind::Number(number));
+    Descriptor: |file: OwnedFd| Descriptor::from(&file);
+    Descriptor: |file: File| Descriptor::from(&file);
+    Descriptor: |file: BorrowedFd<'_>| Descriptor::from(&file);
 }
-descriptor_from!(OwnedFd, File, BorrowedFd<'_>);

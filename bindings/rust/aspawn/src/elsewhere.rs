@@ -25,13 +25,6 @@ extern "C" {
 }
 
 impl<E> CommandOf<E> {
-    pub(crate) fn spawn_as<F: From<Error>>(
-        &mut self,
-        defaults: [Stream; 3],
-    ) -> Result<Child<F>, F> {
-        Ok(self.start_as(defaults)?)
-    }
-
     pub(crate) fn start_as<F: From<Error>>(&mut self, defaults: [Stream; 3]) -> Result<Child<F>> {
         let child = self.to_std(defaults)?.spawn().map_err(|error| self.not_started(&error))?;
         let handle = Handle { child, leads_group: self.leads_group() };
@@ -255,17 +248,9 @@ impl Handle {
         Ok(exit)
     }
 
-    fn send(&mut self, signal: i32, to_group: bool) -> Result<()> {
+    pub(crate) fn send(&mut self, signal: i32, to_group: bool) -> Result<()> {
         let (pid, to_group) = (self.child.id(), to_group && self.leads_group);
         send(pid, signal, to_group, || self.child.kill())
-    }
-
-    pub(crate) fn kill(&mut self, signal: i32) -> Result<()> {
-        self.send(signal, false)
-    }
-
-    pub(crate) fn kill_group(&mut self, signal: i32) -> Result<()> {
-        self.send(signal, true)
     }
 
     pub(crate) fn kill_tree(&mut self, _: Option<Duration>) -> Result<()> {

@@ -173,15 +173,14 @@ unsafe fn text_of(text: *const sys::c_char) -> &'static str {
     core::str::from_utf8_unchecked(core::slice::from_raw_parts(text.cast(), length))
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("step", &self.step)
-            .field("action", &self.action())
-            .field("errno", &self.errno)
-            .field("subject", &String::from_utf8_lossy(&self.subject))
-            .finish()
-    }
+shown! {
+    Error: |error, f| f
+        .debug_struct("Error")
+        .field("step", &error.step)
+        .field("action", &error.action())
+        .field("errno", &error.errno)
+        .field("subject", &String::from_utf8_lossy(&error.subject))
+        .finish();
 }
 
 impl fmt::Display for Error {
@@ -212,12 +211,9 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 #[cfg(feature = "std")]
-impl From<Error> for std::io::Error {
-    fn from(error: Error) -> Self {
-        match error.step {
-            Step::Argument | Step::Unsupported => std::io::Error::new(error.kind(), error),
-            _ if error.errno == 0 => std::io::Error::new(error.kind(), error),
-            _ => std::io::Error::from_raw_os_error(error.errno),
-        }
-    }
+converted! {
+    std::io::Error: |error: Error| match (error.step, error.errno) {
+        (Step::Argument | Step::Unsupported, _) | (_, 0) => Self::new(error.kind(), error),
+        (_, errno) => Self::from_raw_os_error(errno),
+    };
 }

@@ -30,6 +30,31 @@ macro_rules! setters {
     };
 }
 
+/// Implementations of Debug: `Type: |value, formatter| result;`.
+macro_rules! shown {
+    ($($(#[$doc:meta])* $name:ty: |$own:ident, $f:ident| $result:expr;)*) => {
+        $($(#[$doc])*
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, $f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                let $own = self;
+                $result
+            }
+        })*
+    };
+}
+
+/// Implementations of From: `Type: |value: Type| result;`.
+#[cfg(feature = "std")]
+macro_rules! converted {
+    ($($to:ty: |$value:ident: $from:ty| $result:expr;)*) => {
+        $(impl From<$from> for $to {
+            fn from($value: $from) -> Self {
+                $result
+            }
+        })*
+    };
+}
+
 mod action;
 mod error;
 pub mod queue;

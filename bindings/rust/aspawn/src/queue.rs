@@ -345,11 +345,7 @@ unsafe impl Send for Queue {}
 // SAFETY: as of Send.
 unsafe impl Sync for Queue {}
 
-impl fmt::Debug for Queue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Queue").field(&self.counts()).finish()
-    }
-}
+shown! { Queue: |queue, f| f.debug_tuple("Queue").field(&queue.counts()).finish(); }
 
 /// The number, or the error with what is invalid.
 fn submitted(setup: usize, call: impl FnOnce(*mut sys::aspawn_failure) -> i64) -> Result<i64> {

@@ -16,7 +16,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
-use core::fmt;
 use core::mem;
 use core::ptr;
 use core::time::Duration;
@@ -139,11 +138,13 @@ pub struct Spec {
     has_nul: bool,
 }
 
-impl fmt::Debug for Spec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let argv = self.argv.iter().map(|word| String::from_utf8_lossy(&word[..word.len() - 1]));
+shown! {
+    Spec: |spec, f| {
+        let argv = spec.argv.iter().map(|word| String::from_utf8_lossy(&word[..word.len() - 1]));
         f.debug_list().entries(argv).finish()
-    }
+    };
+    Handle: |handle, f|
+        f.debug_struct("Handle").field("ended_fd", &handle.child.ended_fd).finish_non_exhaustive();
 }
 
 /// The memory of ended children, kept for later ones; all threads use it.
@@ -384,12 +385,6 @@ pub struct Handle {
     pub(crate) stop_signal: i32,
 }
 
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("ended_fd", &self.child.ended_fd).finish_non_exhaustive()
-    }
-}
-
 /// -1: no limit.
 pub(crate) fn milliseconds(time: Option<Duration>) -> i64 {
     // A part of a millisecond counts as a whole one: otherwise waits would be busy at their end.
@@ -604,6 +599,12 @@ impl Handle {
     pub fn kill_group(&mut self, signal: i32) -> Result<()> {
         // SAFETY: there is a child, or was one.
         done(unsafe { sys::aspawn_kill_group(&mut self.child, signal) })
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn send(&mut self, signal: i32, to_group: bool) -> Result<()> {
+        let kill = if to_group { Self::kill_group } else { Self::kill };
+        kill(self, signal)
     }
 
     /// Ends a child that is [`Owner::Tree`] and all that descends from it: its stop signal, and

@@ -2,7 +2,7 @@
 //! Standard streams, as std::process has them.
 
 use std::any::Any;
-use std::fmt;
+use std::fmt::Debug;
 use std::io;
 #[cfg(unix)]
 use std::os::unix::io::{FromRawFd, RawFd};
@@ -23,15 +23,13 @@ enum Kind {
     Fd { number: i32, copy: io::Result<Option<OwnedFd>>, _original: Box<dyn Any + Send + Sync> },
 }
 
-/// As std shows it in a command.
-impl fmt::Debug for Stdio {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::Plain(Stream::Pipe) => f.write_str("MakePipe"),
-            Kind::Plain(stream) => stream.fmt(f),
-            fd => fd.fmt(f),
-        }
-    }
+shown! {
+    /// As std shows it in a command.
+    Stdio: |stdio, f| match &stdio.0 {
+        Kind::Plain(Stream::Pipe) => f.write_str("MakePipe"),
+        Kind::Plain(stream) => stream.fmt(f),
+        fd => fd.fmt(f),
+    };
 }
 
 impl Stdio {

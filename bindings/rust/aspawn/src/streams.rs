@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! The caller's ends of pipes, as std::process has them, and of terminals.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 #[cfg(unix)]
@@ -12,30 +11,16 @@ macro_rules! streams {
         $(#[$doc])*
         pub struct $name(File);
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name)).finish_non_exhaustive()
-            }
-        }
+        shown! { $name: |_own, f| f.debug_struct(stringify!($name)).finish_non_exhaustive(); }
     )*};
 }
 #[cfg(unix)]
 macro_rules! descriptors {
     ($($name:ident),*) => {$(
-        impl From<OwnedFd> for $name {
-            fn from(fd: OwnedFd) -> Self {
-                $name(fd.into())
-            }
-        }
-        impl From<$name> for std::process::Stdio {
-            fn from(stream: $name) -> Self {
-                OwnedFd::from(stream).into()
-            }
-        }
-        impl From<$name> for OwnedFd {
-            fn from(stream: $name) -> Self {
-                stream.0.into()
-            }
+        converted! {
+            $name: |fd: OwnedFd| $name(fd.into());
+            std::process::Stdio: |stream: $name| stream.0.into();
+            OwnedFd: |stream: $name| stream.0.into();
         }
         impl AsFd for $name {
             fn as_fd(&self) -> BorrowedFd<'_> {

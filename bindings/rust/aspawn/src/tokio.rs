@@ -274,11 +274,7 @@ pub struct Outcomes<'a> {
     next: Option<Next<'a>>,
 }
 
-impl std::fmt::Debug for Outcomes<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Outcomes").field(&self.queue).finish()
-    }
-}
+shown! { Outcomes<'_>: |own, f| f.debug_tuple("Outcomes").field(&own.queue).finish(); }
 
 impl FuturesStream for Outcomes<'_> {
     type Item = Result<Outcome>;

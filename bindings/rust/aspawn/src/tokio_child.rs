@@ -90,36 +90,32 @@ fn watch<T: AsRawFd>(fd: T) -> Result<AsyncFd<T>> {
 impl<E: From<Error>> CommandOf<Tokio<E>> {
     /// Starts the program, and returns when the child exists, as [`crate::Command::start`] does.
     pub fn start(&mut self) -> Result<Child<E>, E> {
-        Ok(self.start_tokio(false)?)
+        Ok(self.nonblocking(false, Self::start_as)?)
     }
 
     /// Starts the program, and returns when it has been executed, or with the error, as tokio's
     /// does. [`spawn_async`](Self::spawn_async) blocks no thread meanwhile.
     pub fn spawn(&mut self) -> Result<Child<E>, E> {
-        Ok(self.nonblocking(false, |command| command.spawn_as([Stream::Inherit; 3]))?)
+        Ok(self.nonblocking(false, Self::spawn_as)?)
     }
 
     /// Done when the program has been executed, or with the error.
     pub async fn spawn_async(&mut self) -> Result<Child<E>, E> {
-        let mut child: Child<E> = self.start_tokio(true)?;
+        let mut child = self.nonblocking(true, Self::start_as)?;
         child.started().await?;
         let _ = child.child.0.wait_id();
         Ok(child)
     }
 
-    fn start_tokio(&mut self, with_started_fd: bool) -> Result<Child<E>> {
-        self.nonblocking(with_started_fd, |command| command.start_as([Stream::Inherit; 3]))
-    }
-
     fn nonblocking(
         &mut self,
         with_started_fd: bool,
-        start: impl FnOnce(&mut Self) -> Result<crate::Child>,
+        start: fn(&mut Self, [Stream; 3]) -> Result<crate::Child>,
     ) -> Result<Child<E>> {
         reap_orphans();
         let flags = self.spec.flags;
         self.spec.nonblock(true).started_fd(with_started_fd);
-        let child = start(self);
+        let child = start(self, [Stream::Inherit; 3]);
         self.spec.flags = flags;
         Child::new(child?)
     }
@@ -152,7 +148,8 @@ impl<E: From<Error>> Child<E> {
 
     /// The process ID; None once the end has been awaited, as the number may then be another's.
     pub fn id(&self) -> Option<u32> {
-        self.child.0.pid()
+        let child = &self.child.0;
+        Some(child.id()).filter(|id| *id != 0 && child.process.end.is_none())
     }
 
     /// Done when the program has been executed, or with the error; for `spawn_async()`, which asks
@@ -165,8 +162,8 @@ impl<E: From<Error>> Child<E> {
                 first(ready(started), ready(ended)).await?;
             }
         }
-        self.started = None;
-        self.ended = None; // and anew, as epoll(7) says only once that it is ready
+        // And anew, as epoll(7) says only once that it is ready.
+        (self.started, self.ended) = (None, None);
         if self.child.0.process.handle.wait_started(Some(Duration::ZERO)).is_ok() {
             self.ended = self.child.0.process.handle.ended_fd().map(watch).transpose()?;
         }
@@ -180,17 +177,12 @@ impl<E: From<Error>> Child<E> {
 
     /// [`wait`](Self::wait), and what the child used.
     pub async fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage), E> {
-        Ok(self.reap().await?)
-    }
-
-    async fn reap(&mut self) -> Result<(ExitStatus, Usage)> {
         drop(self.stdin.take());
         self.ended().await?;
         // epoll(7) forgets them before the child closes them.
-        self.started = None;
-        self.ended = None;
+        (self.started, self.ended) = (None, None);
         reap_orphans();
-        self.child.0.wait_with_usage()
+        Ok(self.child.0.wait_with_usage()?)
     }
 
     pub(super) async fn ended(&mut self) -> Result<()> {
@@ -215,8 +207,7 @@ impl<E: From<Error>> Child<E> {
         if self.ended.is_some() && !self.child.0.process.handle.has_ended()? {
             return Ok(None);
         }
-        self.started = None;
-        self.ended = None;
+        (self.started, self.ended) = (None, None);
         Ok(Some(self.child.0.wait()?))
     }
 
