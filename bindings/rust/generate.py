@@ -32,10 +32,10 @@ NUMBERS = {"PSYS_RESOLVE": "u64", "PSYS_MS": "u64", "PSYS_CLONE_NEW": "u64", "PS
 # Enumerations of the safe crate, and the flags that become methods,
 # except those that its own code sets.
 ENUMERATIONS = {"aspawn_owner": "Owner", "aspawn_memory": "Memory", "PSYS_RLIMIT": "Resource"}
-FLAGS = [("spec::Spec", "flags", "aspawn_command_flags", []),
+FLAGS = [("spec::Spec", "raw.flags", "aspawn_command_flags", []),
          ("crate::queue::Job<'_>", "raw.flags", "aspawn_job_flags", []),
          ("crate::queue::Options", "raw.flags", "aspawn_queue_flags", ["FD"]),
-         ("crate::CommandOf<E>", "spec.flags", "aspawn_command_flags", ["STARTED_FD", "NO_PIDFD", "NONBLOCK"])]
+         ("crate::CommandOf<E>", "spec.raw.flags", "aspawn_command_flags", ["STARTED_FD", "NO_PIDFD", "NONBLOCK"])]
 # What the documentation calls the constants of these prefixes; enum Step has another word for one.
 CONSTANTS = {"ASPAWN_COMMAND_": "`{lower}`", "ASPAWN_OWNER_": "[`Owner::{camel}`]",
              "ASPAWN_MEMORY_": "[`Memory::{camel}`]", "ASPAWN_STEP_": "[`Step::{camel}`](crate::Step::{camel})"}
@@ -270,8 +270,8 @@ class Maker:
 
     def __init__(self, action):
         self.action, self.name = action, action["name"]
-        self.of_bytes, self.of_std, self.conversions, self.arguments = [], [], [], []
-        self.keeps, self.passed, self.uses, self.makes = [], ["&mut action.raw"], [], "None"
+        self.of_bytes, self.of_std, self.arguments, self.uses, self.makes = [], [], [], [], "None"
+        self.keeps, self.passed = [], ["&mut action.raw"]
         for operand in action["operands"]:
             if operand["role"] == "result":  # which each start sets
                 self.keeps.append(f"action.pipe = Some((sys::{action['function']}, {self.passed[1]}));")
@@ -299,7 +299,6 @@ class Maker:
         if kept:
             self.keeps.append(f"let {name} = {kept};")
         if role == "descriptor":
-            self.conversions.append(f"let {name} = {name}.into();")
             self.uses.append(name)
         elif role == "number":
             self.makes = f"Some({name})"
@@ -315,7 +314,7 @@ class Maker:
     def std(self):
         """Of std's types, by the one of spec."""
         yield f"    pub fn {self.name}({', '.join(self.of_std)}) -> Self {{"
-        yield from (f"        {conversion}" for conversion in self.conversions)
+        yield from (f"        let {name} = {name}.into();" for name in self.uses)
         yield f"        let raw = spec::Action::{self.name}({', '.join(self.arguments)});"
         yield f"        Action::new(raw, [{', '.join(self.uses)}], {self.makes})\n    }}\n"
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::os::OsStrExt;
-use crate::spec::{self, Limits, Spec, Stream};
+use crate::spec::{self, Limits, RawJob, Spec, Stream};
 use crate::{sys, Action, Child, Error, Memory, Owner, Resource, Result, Stdio};
 
 /// A command, with the interface of [`std::process::Command`] and of its `CommandExt`.
@@ -217,15 +217,15 @@ impl<E> CommandOf<E> {
         /// program is one.
         memory(memory: Memory) |command| {
             let is_unsafe = crate::SUPPORTED && !command.functions.is_empty() && memory == Memory::Shared;
-            command.spec.memory = if is_unsafe { Memory::Suspended } else { memory };
+            command.spec.memory(if is_unsafe { Memory::Suspended } else { memory });
         };
         /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not
         /// even `waitpid(-1)` of a library that takes every child for its own.
-        owner(owner: Owner) |command| command.spec.owner = owner;
+        owner(owner: Owner) |command| command.spec.owner(owner);
         /// The first signal of a [`timeout`](Self::timeout), of [`Child::kill_tree`] and of what ends a job of
         /// a queue, such as [`consts::SIGINT`](crate::consts::SIGINT); 0: SIGTERM. The program begins with the
         /// default action for it, and SIGCONT follows it.
-        stop_signal(signal: i32) |command| command.spec.stop_signal = signal;
+        stop_signal(signal: i32) |command| command.spec.stop_signal(signal);
         /// The time that [`output`](Self::output), [`status`](Self::status) and
         /// [`Child::wait_with_output`] give the program: then it gets its stop signal, and after
         /// the [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
@@ -268,7 +268,10 @@ impl<E> CommandOf<E> {
             self.spec.action(action);
         }
         self.functions.push(function);
-        self.memory(self.spec.memory)
+        if crate::SUPPORTED && self.spec.raw.memory == sys::ASPAWN_MEMORY_SHARED {
+            self.memory(Memory::Suspended);
+        }
+        self
     }
 
     pub(crate) fn has_terminal(&self) -> bool {
@@ -328,17 +331,17 @@ impl<E> CommandOf<E> {
 
 impl<E> CommandOf<E> {
     pub(crate) fn spawn_as<F: From<Error>>(&mut self, streams: [Stream; 3]) -> Result<Child<F>, F> {
-        let memory = self.spec.memory;
+        let memory = self.spec.raw.memory;
         // Suspended, a user would always be set in a copy.
         let sets_user = self.uid.is_some() || self.gid.is_some() || self.groups.is_some();
-        let is_private = self.spec.owner != Owner::Caller
-            || self.spec.flags & sys::ASPAWN_COMMAND_DIES_WITH_CALLER != 0;
-        if crate::SUPPORTED && memory == Memory::Shared && !is_private && !sets_user {
+        let is_private = self.spec.raw.owner != sys::ASPAWN_OWNER_CALLER
+            || self.spec.raw.flags & sys::ASPAWN_COMMAND_DIES_WITH_CALLER != 0;
+        if crate::SUPPORTED && memory == sys::ASPAWN_MEMORY_SHARED && !is_private && !sets_user {
             // It waits in any case, for which this costs least: the caller sleeps once.
-            self.spec.memory = Memory::Suspended;
+            self.spec.memory(Memory::Suspended);
         }
         let child = self.start_as(streams);
-        self.spec.memory = memory;
+        self.spec.raw.memory = memory;
         let mut child: Child<F> = child?;
         child.wait_started(None)?;
         let _ = child.wait_id();
@@ -366,10 +369,7 @@ impl<E> CommandOf<E> {
     }
 
     /// Calls a function with the command, as a queue has it, and with its limits.
-    pub(crate) fn as_job<T>(
-        &self,
-        call: impl FnOnce(&sys::aspawn_command, &Limits, usize) -> Result<T>,
-    ) -> Result<T> {
+    pub(crate) fn as_job<T>(&self, call: impl FnOnce(RawJob<'_>) -> Result<T>) -> Result<T> {
         self.check_lost()?;
         if !self.functions.is_empty() {
             return Err(Error::argument("pre_exec")); // this may be dropped before the job begins
@@ -378,7 +378,7 @@ impl<E> CommandOf<E> {
         let streams = self.streams([Stream::Inherit; 3])?;
         let setup = self.setup();
         self.spec.with_raw(&setup, Some(&environment), streams, |command, _| {
-            call(command, &self.limits, setup.len())
+            call((command, &self.limits, setup.len()))
         })
     }
 

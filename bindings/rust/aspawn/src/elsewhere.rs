@@ -12,7 +12,7 @@ use crate::action::COMMAND_FLAGS;
 use crate::child::Pipes;
 use crate::consts::{SIGKILL, SIGTERM};
 use crate::os::{ExitStatusExt, OsStrExt};
-use crate::spec::{Exit, Limits, Mode, Stream, Usage};
+use crate::spec::{Exit, Limits, Mode, RawJob, Stream, Usage};
 use crate::{
     sys, Child, ChildStderr, ChildStdout, CommandOf, Error, Memory, Owner, Result, Stdio, Step,
 };
@@ -31,10 +31,7 @@ impl<E> CommandOf<E> {
         Ok(Child::new(handle, self.limits, self.kill_on_drop))
     }
 
-    pub(crate) fn as_job<T>(
-        &self,
-        _: impl FnOnce(&sys::aspawn_command, &Limits, usize) -> Result<T>,
-    ) -> Result<T> {
+    pub(crate) fn as_job<T>(&self, _: impl FnOnce(RawJob<'_>) -> Result<T>) -> Result<T> {
         Err(Error::unsupported("Queue"))
     }
 
@@ -61,13 +58,13 @@ impl<E> CommandOf<E> {
     fn check_supported(&self) -> Result<()> {
         let spec = &self.spec;
         let of_linux = [
-            ("owner", spec.owner != Owner::Caller),
-            ("memory", spec.memory != Memory::Shared),
-            ("stop_signal", spec.stop_signal != 0),
+            ("owner", spec.raw.owner != sys::ASPAWN_OWNER_CALLER),
+            ("memory", spec.raw.memory != sys::ASPAWN_MEMORY_SHARED),
+            ("stop_signal", spec.raw.stop_signal != 0),
             ("action", !spec.actions.is_empty()),
             ("groups", self.groups.is_some()),
         ];
-        let changed = spec.flags ^ sys::ASPAWN_COMMAND_INHERIT_SIGNALS;
+        let changed = spec.raw.flags ^ sys::ASPAWN_COMMAND_INHERIT_SIGNALS;
         let flags = COMMAND_FLAGS.iter().map(|(name, flag)| (*name, changed & flag != 0));
         if let Some((name, _)) = of_linux.into_iter().chain(flags).find(|(_, is_asked)| *is_asked) {
             return Err(Error::unsupported(name));

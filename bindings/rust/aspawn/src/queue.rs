@@ -19,7 +19,7 @@ use core::task::Poll;
 use core::time::Duration;
 
 use crate::action::with_nul;
-use crate::spec::{done, grace, milliseconds, number, time_limit, Limits, Spec, Usage};
+use crate::spec::{done, grace, milliseconds, number, time_limit, Limits, RawJob, Spec, Usage};
 use crate::{sys, Error, Result, Step};
 
 /// How a queue is made.
@@ -393,7 +393,7 @@ impl Queue {
         if job.raw.cookie >> (u64::BITS - SETUP_BITS) != 0 {
             return Err(Error::argument("job.cookie"));
         }
-        let submit = |raw: &sys::aspawn_command, limits: &Limits, setup| {
+        let submit = |(raw, limits, setup): RawJob<'_>| {
             let mut command = sys::aspawn_command { ..*raw };
             if job.has_one_output {
                 command.std_err = sys::ASPAWN_STREAM_STDOUT;
@@ -428,15 +428,15 @@ impl Queue {
     /// a job until the queue is dropped.
     #[cfg(feature = "std")]
     pub fn prepare(&self, command: &crate::Command) -> Result<Prepared> {
-        command.as_job(|raw, _, setup| self.prepare_raw(raw, setup))
+        command.as_job(|job| self.prepare_raw(job))
     }
 
     /// [`prepare`](Self::prepare) of a [`Spec`].
     pub fn prepare_spec(&self, spec: &Spec) -> Result<Prepared> {
-        spec.as_job(|raw, _, setup| self.prepare_raw(raw, setup))
+        spec.as_job(|job| self.prepare_raw(job))
     }
 
-    fn prepare_raw(&self, command: &sys::aspawn_command, setup: usize) -> Result<Prepared> {
+    fn prepare_raw(&self, (command, _, setup): RawJob<'_>) -> Result<Prepared> {
         // SAFETY: as of a job.
         submitted(setup, |failure| unsafe { sys::aspawn_queue_prepare(self.0, command, failure) })
             .map(|number| Prepared { number, setup })

@@ -130,13 +130,15 @@ pub struct Spec {
     search_path: Option<Vec<u8>>,
     pub(crate) actions: Vec<Action>,
     pub(crate) streams: [Stream; 3],
-    pub(crate) flags: u64,
-    pub(crate) owner: Owner,
-    pub(crate) memory: Memory,
-    pub(crate) stop_signal: i32,
-    terminal_size: (u16, u16),
+    /// Its pointers are set while it is started.
+    pub(crate) raw: sys::aspawn_command,
     has_nul: bool,
 }
+
+// SAFETY: the pointers are NULL.
+unsafe impl Send for Spec {}
+// SAFETY: as of Send.
+unsafe impl Sync for Spec {}
 
 shown! {
     Spec: |spec, f| {
@@ -153,6 +155,9 @@ struct Pool(UnsafeCell<sys::aspawn_pool>);
 unsafe impl Sync for Pool {}
 static POOL: Pool = Pool(UnsafeCell::new(sys::aspawn_pool { own: [0; 64] }));
 
+/// A command, its limits, and the number of actions that are not the caller's.
+pub(crate) type RawJob<'a> = (&'a sys::aspawn_command, &'a Limits, usize);
+
 impl Spec {
     /// A program: a path, or a name without a slash that the child looks for in PATH.
     pub fn new(program: impl AsRef<[u8]>) -> Self {
@@ -163,11 +168,7 @@ impl Spec {
             search_path: None,
             actions: Vec::new(),
             streams: [Stream::Inherit; 3],
-            flags: 0,
-            owner: Owner::Caller,
-            memory: Memory::Shared,
-            stop_signal: 0,
-            terminal_size: (0, 0),
+            raw: Default::default(),
             has_nul: false,
         };
         spec.arg(program);
@@ -207,14 +208,15 @@ impl Spec {
         /// Standard error.
         stderr(stream: Stream) |spec| spec.streams[2] = stream;
         /// The size of a terminal, in characters; 0 stands for 24 rows, and for 80 columns.
-        terminal_size(rows: u16, columns: u16) |spec| spec.terminal_size = (rows, columns);
+        terminal_size(rows: u16, columns: u16)
+            |spec| (spec.raw.pty_rows, spec.raw.pty_columns) = (rows.into(), columns.into());
         /// Whose child it is.
-        owner(owner: Owner) |spec| spec.owner = owner;
+        owner(owner: Owner) |spec| spec.raw.owner = owner as i32;
         /// In what memory the child begins.
-        memory(memory: Memory) |spec| spec.memory = memory;
+        memory(memory: Memory) |spec| spec.raw.memory = memory as i32;
         /// The first signal of a time limit, of a tree's end and of what ends a job; 0: SIGTERM.
         /// The program begins with the default action for it, and SIGCONT follows it.
-        stop_signal(signal: i32) |spec| spec.stop_signal = signal;
+        stop_signal(signal: i32) |spec| spec.raw.stop_signal = signal;
     }
 
     /// Starts the program, and returns when the child exists. What the child does and fails in
@@ -240,7 +242,7 @@ impl Spec {
             let ends = self.actions.iter().zip(&ends[setup.len()..]);
             let pipes =
                 ends.filter_map(|(action, end)| Some((action.pipe?.1, end.get()))).collect();
-            let (setup, stop_signal) = (setup.len(), self.stop_signal);
+            let (setup, stop_signal) = (setup.len(), command.stop_signal);
             let mut handle = Handle { child, setup, pipes, stop_signal };
             match result {
                 0 => Ok(handle),
@@ -250,13 +252,9 @@ impl Spec {
         })
     }
 
-    /// Calls a function with the command, as a queue has it, its limits, and the number of actions
-    /// that are not the caller's.
-    pub(crate) fn as_job<T>(
-        &self,
-        call: impl FnOnce(&sys::aspawn_command, &Limits, usize) -> Result<T>,
-    ) -> Result<T> {
-        self.with_raw(&[], None, self.streams, |raw, _| call(raw, &Limits::default(), 0))
+    /// Calls a function with the command, as a queue has it.
+    pub(crate) fn as_job<T>(&self, call: impl FnOnce(RawJob<'_>) -> Result<T>) -> Result<T> {
+        self.with_raw(&[], None, self.streams, |raw, _| call((raw, &Limits::default(), 0)))
     }
 
     /// Calls a function with the command, which lives until its end.
@@ -290,7 +288,6 @@ impl Spec {
         let or_null =
             |text: &Option<Vec<u8>>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr().cast());
         let command = sys::aspawn_command {
-            flags: self.flags,
             file: or_null(&self.file),
             argv: argv.as_ptr(),
             envp: envp.as_ref().map_or(ptr::null(), |envp| envp.as_ptr()),
@@ -300,12 +297,7 @@ impl Spec {
             std_in: streams[0].number(),
             std_out: streams[1].number(),
             std_err: streams[2].number(),
-            owner: self.owner as i32,
-            memory: self.memory as i32,
-            pty_rows: self.terminal_size.0.into(),
-            pty_columns: self.terminal_size.1.into(),
-            stop_signal: self.stop_signal,
-            ..Default::default()
+            ..self.raw
         };
         call(&command, &ends)
     }

@@ -85,15 +85,14 @@ impl<E: From<Error>> Child<E> {
 
     async fn collect_within_limits(&mut self) -> Result<Output, E> {
         const EAGAIN: i32 = 11;
-        let limits = self.limits();
-        let limit = match limits.timeout {
+        let limit = match self.limits.timeout {
             None => return self.collect().await,
             Some(limit) => limit,
         };
         if let Ok(done) = timeout(limit, self.collect()).await {
             return done;
         }
-        let grace = limits.grace.unwrap_or(Duration::from_secs(1));
+        let grace = self.limits.grace.unwrap_or(Duration::from_secs(1));
         if cfg!(unix) && !grace.is_zero() {
             let _ = self.terminate(false);
             let (mut out, mut err) = (self.stdout.take(), self.stderr.take());

@@ -45,6 +45,7 @@ pub struct Child<E = Error> {
     started: Option<AsyncFd<i32>>,
     ended: Option<AsyncFd<i32>>,
     child: Own,
+    pub(super) limits: Limits,
     error: PhantomData<fn() -> E>,
 }
 
@@ -113,10 +114,10 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
         start: fn(&mut Self, [Stream; 3]) -> Result<crate::Child>,
     ) -> Result<Child<E>> {
         reap_orphans();
-        let flags = self.spec.flags;
+        let flags = self.spec.raw.flags;
         self.spec.nonblock(true).started_fd(with_started_fd);
         let child = start(self, [Stream::Inherit; 3]);
-        self.spec.flags = flags;
+        self.spec.raw.flags = flags;
         Child::new(child?)
     }
 }
@@ -141,6 +142,7 @@ impl<E: From<Error>> Child<E> {
             terminal: child.terminal.take(),
             started: child.process.handle.started_fd().map(watch).transpose()?,
             ended: Some(watch(ended)?),
+            limits: child.process.limits,
             child: Own(ManuallyDrop::new(child)),
             error: PhantomData,
         })
@@ -209,10 +211,6 @@ impl<E: From<Error>> Child<E> {
         }
         (self.started, self.ended) = (None, None);
         Ok(Some(self.child.0.wait()?))
-    }
-
-    pub(super) fn limits(&self) -> Limits {
-        self.child.0.process.limits
     }
 
     pub(super) fn terminate(&mut self, kills: bool) -> Result<()> {

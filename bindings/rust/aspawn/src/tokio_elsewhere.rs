@@ -23,7 +23,7 @@ pub struct Child<E = Error> {
     pub stderr: Option<ChildStderr>,
     pub terminal: Option<Terminal>,
     child: ::tokio::process::Child,
-    limits: Limits,
+    pub(super) limits: Limits,
     leads_group: bool,
     error: PhantomData<fn() -> E>,
 }
@@ -74,10 +74,6 @@ impl<E: From<Error>> Child<E> {
 
     pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, E> {
         Ok(self.child.try_wait().map_err(failed)?)
-    }
-
-    pub(super) fn limits(&self) -> Limits {
-        self.limits
     }
 
     pub(super) fn terminate(&mut self, kills: bool) -> Result<()> {
