@@ -153,16 +153,9 @@ pub(crate) mod spec {
             self.keep(mask)
         }
 
-        /// The action at `index`, of which the first `setup` are not the caller's. The start sets the
-        /// end of a pipe.
-        pub(crate) fn raw(
-            &self,
-            index: usize,
-            setup: usize,
-            end: &Cell<i32>,
-        ) -> Result<sys::aspawn_action> {
+        /// The start sets the end of a pipe.
+        pub(crate) fn raw(&self, step: Step, end: &Cell<i32>) -> Result<sys::aspawn_action> {
             if self.error != 0 {
-                let step = index.checked_sub(setup).map_or(Step::Setup, Step::Action);
                 return Err(Error::new(step, self.error));
             }
             let mut raw = self.raw;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! A child, as std::process has it.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::marker::PhantomData;
 use std::mem;
 #[cfg(not(elsewhere))]
@@ -16,7 +16,7 @@ use crate::elsewhere::Handle;
 use crate::os::{AsFd, AsRawFd, BorrowedFd, ExitStatusExt, OwnedFd};
 #[cfg(not(elsewhere))]
 use crate::spec::Handle;
-use crate::spec::{self, Exit, Limits, Mode, Usage};
+use crate::spec::{self, Exit, Limits, Mode, Outputs, Usage};
 use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Owner, Result, Step, Terminal};
 
 /// A child, with the interface of [`std::process::Child`].
@@ -254,21 +254,23 @@ impl<E: From<Error>> Child<E> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let (out, err) = (self.stdout.take(), self.stderr.take());
         if self.process.end.is_some() {
-            // Nothing but what is in the pipes, which processes of the child's may hold.
-            read_all(out, &mut stdout, err, &mut stderr)
-                .map_err(|error| Error::new(Step::Run, error.raw_os_error().unwrap_or(0)))?;
+            // Nothing but what is in the pipes, which processes of the child's may hold. Both at
+            // the same time, as whoever writes may fill either of them first.
+            let read_err = || err.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut stderr));
+            let read = thread::scope(|scope| {
+                let other = thread::Builder::new().spawn_scoped(scope, read_err)?;
+                let first = out.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut stdout));
+                first.and(other.join().unwrap())
+            });
+            read.map_err(|error| Error::new(Step::Run, error.raw_os_error().unwrap_or(0)))?;
         } else {
             self.process.handle.give_outputs(out, err);
         }
-        let status = self.communicate(Some(&mut stdout), Some(&mut stderr))?;
+        let status = self.communicate([Some(&mut stdout), Some(&mut stderr)])?;
         Ok(Output { status, stdout, stderr })
     }
 
-    pub(crate) fn communicate(
-        &mut self,
-        out: Option<&mut Vec<u8>>,
-        err: Option<&mut Vec<u8>>,
-    ) -> Result<ExitStatus> {
+    pub(crate) fn communicate(&mut self, [out, err]: Outputs<'_>) -> Result<ExitStatus> {
         drop(self.stdin.take());
         let Process { handle, end, limits, .. } = &mut self.process;
         #[cfg(not(elsewhere))]
@@ -318,21 +320,6 @@ impl<E: From<Error>> Child<E> {
         }
         Ok(())
     }
-}
-
-/// Reads both to their ends at the same time, as whoever writes may fill either of them first.
-fn read_all(
-    out: Option<ChildStdout>,
-    stdout: &mut Vec<u8>,
-    err: Option<ChildStderr>,
-    stderr: &mut Vec<u8>,
-) -> io::Result<()> {
-    let read_err = || err.map_or(Ok(0), |mut pipe| pipe.read_to_end(stderr));
-    thread::scope(|scope| {
-        let other = thread::Builder::new().spawn_scoped(scope, read_err)?;
-        let first = out.map_or(Ok(0), |mut pipe| pipe.read_to_end(stdout));
-        first.and(other.join().unwrap()).map(drop)
-    })
 }
 
 impl Exit {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::os::OsStrExt;
-use crate::spec::{self, Limits, RawJob, Spec, Stream};
+use crate::spec::{self, Limits, Raw, Spec, Stream};
 use crate::{sys, Action, Child, Error, Memory, Owner, Resource, Result, Stdio};
 
 /// A command, with the interface of [`std::process::Command`] and of its `CommandExt`.
@@ -352,10 +352,7 @@ impl<E> CommandOf<E> {
 #[cfg(not(elsewhere))]
 impl<E> CommandOf<E> {
     pub(crate) fn start_as<F: From<Error>>(&mut self, defaults: [Stream; 3]) -> Result<Child<F>> {
-        self.check_lost()?;
-        let streams = self.streams(defaults)?;
-        let environment = self.environment();
-        let mut handle = self.spec.start_with(&self.setup(), Some(&environment), streams)?;
+        let mut handle = self.with_raw(defaults, |raw| self.spec.start_raw(raw))?;
         if !self.functions.is_empty() {
             // a helper's child may have still to call the function
             let _ = handle.wait_started(None);
@@ -363,23 +360,23 @@ impl<E> CommandOf<E> {
         Ok(Child::new(handle, self.limits, self.kill_on_drop))
     }
 
-    fn streams(&self, default: [Stream; 3]) -> Result<[Stream; 3]> {
+    fn with_raw<T>(
+        &self,
+        default: [Stream; 3],
+        call: impl FnOnce(Raw<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.check_lost()?;
         let stream = |at: usize| self.streams[at].as_ref().map_or(Ok(default[at]), Stdio::stream);
-        Ok([stream(0)?, stream(1)?, stream(2)?])
+        let streams = [stream(0)?, stream(1)?, stream(2)?];
+        self.spec.with_raw(&self.setup(), Some(&self.environment()), streams, call)
     }
 
-    /// Calls a function with the command, as a queue has it, and with its limits.
-    pub(crate) fn as_job<T>(&self, call: impl FnOnce(RawJob<'_>) -> Result<T>) -> Result<T> {
-        self.check_lost()?;
+    /// Calls a function with the command, as a queue has it.
+    pub(crate) fn as_job<T>(&self, call: impl FnOnce(Raw<'_>) -> Result<T>) -> Result<T> {
         if !self.functions.is_empty() {
             return Err(Error::argument("pre_exec")); // this may be dropped before the job begins
         }
-        let environment = self.environment();
-        let streams = self.streams([Stream::Inherit; 3])?;
-        let setup = self.setup();
-        self.spec.with_raw(&setup, Some(&environment), streams, |command, _| {
-            call((command, &self.limits, setup.len()))
-        })
+        self.with_raw([Stream::Inherit; 3], call)
     }
 
     /// In std's order.
@@ -452,7 +449,7 @@ impl<E: From<Error>> CommandOf<E> {
     pub fn status(&mut self) -> Result<ExitStatus, E> {
         let mut child = self.start_as::<E>([Stream::Inherit; 3])?;
         match self.limits.timeout.is_some() || child.terminal.is_some() {
-            true => Ok(child.communicate(None, None)?),
+            true => Ok(child.communicate([None, None])?),
             false => child.wait(),
         }
     }

@@ -12,7 +12,7 @@ use crate::action::COMMAND_FLAGS;
 use crate::child::Pipes;
 use crate::consts::{SIGKILL, SIGTERM};
 use crate::os::{ExitStatusExt, OsStrExt};
-use crate::spec::{Exit, Limits, Mode, RawJob, Stream, Usage};
+use crate::spec::{Exit, Limits, Mode, Raw, Stream, Usage};
 use crate::{
     sys, Child, ChildStderr, ChildStdout, CommandOf, Error, Memory, Owner, Result, Stdio, Step,
 };
@@ -31,7 +31,7 @@ impl<E> CommandOf<E> {
         Ok(Child::new(handle, self.limits, self.kill_on_drop))
     }
 
-    pub(crate) fn as_job<T>(&self, _: impl FnOnce(RawJob<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn as_job<T>(&self, _: impl FnOnce(Raw<'_>) -> Result<T>) -> Result<T> {
         Err(Error::unsupported("Queue"))
     }
 

@@ -19,7 +19,7 @@ use core::task::Poll;
 use core::time::Duration;
 
 use crate::action::with_nul;
-use crate::spec::{done, grace, milliseconds, number, time_limit, Limits, RawJob, Spec, Usage};
+use crate::spec::{done, grace, milliseconds, number, time_limit, Limits, Raw, Spec, Usage};
 use crate::{sys, Error, Result, Step};
 
 /// How a queue is made.
@@ -153,15 +153,9 @@ impl<'a> Job<'a> {
     }
 
     /// `defaults` are the command's own limits.
-    fn raw(
-        &self,
-        command: *const sys::aspawn_command,
-        setup: usize,
-        defaults: &Limits,
-    ) -> sys::aspawn_job {
+    fn raw(&self, setup: usize, defaults: &Limits) -> sys::aspawn_job {
         sys::aspawn_job {
             cookie: self.raw.cookie << SETUP_BITS | setup as u64,
-            command,
             input: if self.input.is_empty() { ptr::null() } else { self.input.as_ptr().cast() },
             input_size: self.input.len(),
             time_limit_ms: time_limit(self.limits.timeout.or(defaults.timeout)),
@@ -393,20 +387,21 @@ impl Queue {
         if job.raw.cookie >> (u64::BITS - SETUP_BITS) != 0 {
             return Err(Error::argument("job.cookie"));
         }
-        let submit = |(raw, limits, setup): RawJob<'_>| {
-            let mut command = sys::aspawn_command { ..*raw };
+        let submit = |(command, _, setup): Raw<'_>, limits: &Limits| {
+            let mut command = *command;
             if job.has_one_output {
                 command.std_err = sys::ASPAWN_STREAM_STDOUT;
             }
-            self.submit_raw(&job.raw(&command, setup, limits), setup)
+            let raw = sys::aspawn_job { command: &command, ..job.raw(setup, limits) };
+            self.submit_raw(&raw, setup)
         };
         match &job.source {
             #[cfg(feature = "std")]
-            Source::Command(command) => command.as_job(submit),
-            Source::Spec(spec) => spec.as_job(submit),
+            Source::Command(command) => command.as_job(|raw| submit(raw, &command.limits)),
+            Source::Spec(spec) => spec.as_job(|raw| submit(raw, &Limits::default())),
             Source::Prepared(..) if job.has_one_output => Err(Error::argument("std_err")),
             Source::Prepared(prepared, words) => {
-                let mut raw = job.raw(ptr::null(), prepared.setup, &Limits::default());
+                let mut raw = job.raw(prepared.setup, &Limits::default());
                 let words = words.iter().map(|word| word.as_ptr() as *mut sys::c_char);
                 let argv: Vec<_> = words.chain([ptr::null_mut()]).collect();
                 raw.prepared = prepared.number;
@@ -428,15 +423,15 @@ impl Queue {
     /// a job until the queue is dropped.
     #[cfg(feature = "std")]
     pub fn prepare(&self, command: &crate::Command) -> Result<Prepared> {
-        command.as_job(|job| self.prepare_raw(job))
+        command.as_job(|raw| self.prepare_raw(raw))
     }
 
     /// [`prepare`](Self::prepare) of a [`Spec`].
     pub fn prepare_spec(&self, spec: &Spec) -> Result<Prepared> {
-        spec.as_job(|job| self.prepare_raw(job))
+        spec.as_job(|raw| self.prepare_raw(raw))
     }
 
-    fn prepare_raw(&self, (command, _, setup): RawJob<'_>) -> Result<Prepared> {
+    fn prepare_raw(&self, (command, _, setup): Raw<'_>) -> Result<Prepared> {
         // SAFETY: as of a job.
         submitted(setup, |failure| unsafe { sys::aspawn_queue_prepare(self.0, command, failure) })
             .map(|number| Prepared { number, setup })

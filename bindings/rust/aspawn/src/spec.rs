@@ -155,8 +155,8 @@ struct Pool(UnsafeCell<sys::aspawn_pool>);
 unsafe impl Sync for Pool {}
 static POOL: Pool = Pool(UnsafeCell::new(sys::aspawn_pool { own: [0; 64] }));
 
-/// A command, its limits, and the number of actions that are not the caller's.
-pub(crate) type RawJob<'a> = (&'a sys::aspawn_command, &'a Limits, usize);
+/// A command, an end of a pipe for each action, and the number of actions before the caller's.
+pub(crate) type Raw<'a> = (&'a sys::aspawn_command, &'a [Cell<i32>], usize);
 
 impl Spec {
     /// A program: a path, or a name without a slash that the child looks for in PATH.
@@ -222,39 +222,30 @@ impl Spec {
     /// Starts the program, and returns when the child exists. What the child does and fails in
     /// comes later: [`Handle::wait_started`].
     pub fn start(&self) -> Result<Handle> {
-        self.start_with(&[], None, self.streams)
-    }
-
-    pub(crate) fn start_with(
-        &self,
-        setup: &[Action],
-        environment: Option<&Environment>,
-        streams: [Stream; 3],
-    ) -> Result<Handle> {
         if !crate::SUPPORTED {
             return Err(Error::unsupported("spec::Spec"));
         }
-        self.with_raw(setup, environment, streams, |command, ends| {
-            let command = sys::aspawn_command { pool: POOL.0.get(), ..*command };
-            let mut child = sys::aspawn_child::default();
-            // SAFETY: the call copies the command and all that it points to; the pool is static.
-            let result = unsafe { sys::aspawn_start(&mut child, &command) };
-            let ends = self.actions.iter().zip(&ends[setup.len()..]);
-            let pipes =
-                ends.filter_map(|(action, end)| Some((action.pipe?.1, end.get()))).collect();
-            let (setup, stop_signal) = (setup.len(), command.stop_signal);
-            let mut handle = Handle { child, setup, pipes, stop_signal };
-            match result {
-                0 => Ok(handle),
-                // It may name an invalid member or action.
-                error => Err(handle.why_not_started(Step::Start, error)),
-            }
-        })
+        self.as_job(|raw| self.start_raw(raw))
+    }
+
+    pub(crate) fn start_raw(&self, (command, ends, setup): Raw<'_>) -> Result<Handle> {
+        let command = sys::aspawn_command { pool: POOL.0.get(), ..*command };
+        let mut child = sys::aspawn_child::default();
+        // SAFETY: the call copies the command and all that it points to; the pool is static.
+        let result = unsafe { sys::aspawn_start(&mut child, &command) };
+        let ends = self.actions.iter().zip(&ends[setup..]);
+        let pipes = ends.filter_map(|(action, end)| Some((action.pipe?.1, end.get()))).collect();
+        let mut handle = Handle { child, setup, pipes, stop_signal: command.stop_signal };
+        match result {
+            0 => Ok(handle),
+            // It may name an invalid member or action.
+            error => Err(handle.why_not_started(Step::Start, error)),
+        }
     }
 
     /// Calls a function with the command, as a queue has it.
-    pub(crate) fn as_job<T>(&self, call: impl FnOnce(RawJob<'_>) -> Result<T>) -> Result<T> {
-        self.with_raw(&[], None, self.streams, |raw, _| call((raw, &Limits::default(), 0)))
+    pub(crate) fn as_job<T>(&self, call: impl FnOnce(Raw<'_>) -> Result<T>) -> Result<T> {
+        self.with_raw(&[], None, self.streams, call)
     }
 
     /// Calls a function with the command, which lives until its end.
@@ -263,7 +254,7 @@ impl Spec {
         setup: &[Action],
         environment: Option<&Environment>,
         streams: [Stream; 3],
-        call: impl FnOnce(&sys::aspawn_command, &[Cell<i32>]) -> Result<T>,
+        call: impl FnOnce(Raw<'_>) -> Result<T>,
     ) -> Result<T> {
         let environment = environment.or(self.environment.as_ref());
         #[cfg(feature = "std")]
@@ -282,8 +273,9 @@ impl Spec {
         });
         let actions = || setup.iter().chain(&self.actions);
         let ends = alloc::vec![Cell::new(-1); actions().count()];
-        let actions = actions().zip(&ends).enumerate();
-        let actions = actions.map(|(index, (action, end))| action.raw(index, setup.len(), end));
+        let steps = setup.iter().map(|_| Step::Setup).chain((0..).map(Step::Action));
+        let actions = actions().zip(&ends).zip(steps);
+        let actions = actions.map(|((action, end), step)| action.raw(step, end));
         let actions: Vec<_> = actions.collect::<Result<_>>()?;
         let or_null =
             |text: &Option<Vec<u8>>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr().cast());
@@ -299,7 +291,7 @@ impl Spec {
             std_err: streams[2].number(),
             ..self.raw
         };
-        call(&command, &ends)
+        call((&command, &ends, setup.len()))
     }
 }
 
@@ -399,7 +391,7 @@ pub(crate) fn grace(time: Option<Duration>) -> i64 {
 }
 
 /// Where standard output and standard error go.
-type Outputs<'a> = [Option<&'a mut Vec<u8>>; 2];
+pub(crate) type Outputs<'a> = [Option<&'a mut Vec<u8>>; 2];
 
 unsafe extern "C" fn append(
     outputs: *mut sys::c_void,
