@@ -143,9 +143,7 @@ def structure(of):
         return
     layouts = of["layouts"]
     names = [member["name"] for member in of["members"]]
-    # A handle or pool is one thing, of which a copy would be another.
-    copied = "own" not in names
-    if copied:
+    if "own" not in names:  # a handle or pool is one thing, of which a copy would be another
         yield "#[derive(Clone, Copy, Debug)]"
     yield "#[repr(C)]"
     if all(layout["align"] == 8 for layout in layouts.values()):
@@ -320,7 +318,6 @@ class Maker:
 
 
 def enumeration(description, docs, group, rust):
-    prefix = f"{group.upper()}_"
     text = {of["name"]: of["text"] for of in description["groups"]}.get(group)
     yield docs.of(text or "A resource of setrlimit(2), whose page has the units.", indent="")
     yield "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n#[repr(i32)]\n#[non_exhaustive]"
@@ -328,7 +325,7 @@ def enumeration(description, docs, group, rust):
     for constant in description["constants"]:
         if constant["group"] == group and not constant["text"].startswith("reserved"):
             yield docs.of(constant["text"])
-            yield f"    {camel(constant['name'].removeprefix(prefix))} = sys::{constant['name']},"
+            yield f"    {camel(constant['name'].removeprefix(f'{group.upper()}_'))} = sys::{constant['name']},"
     yield "}\n"
 
 

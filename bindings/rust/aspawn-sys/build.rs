@@ -11,7 +11,6 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
     let tree = root.join("../../..");
 
-    println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=ASPAWN_ELSEWHERE");
     let sources = if tree.join("bindings/rust/generate.py").exists() {
         let generators = ["tools/amalgamate.py", "bindings/rust/generate.py"];

@@ -55,21 +55,15 @@ pub const PSYS_ENOMEM: c_int = 12;
 /// `EINVAL`
 pub const PSYS_EINVAL: c_int = 22;
 /// `ENOSYS`
-pub const PSYS_ENOSYS: c_int = by_architecture(38, 89, 90);
+pub const PSYS_ENOSYS: c_int = [38, 89, 90][ARCHITECTURE];
 /// `ECANCELED`: the program was never executed.
-pub const PSYS_ECANCELED: c_int = by_architecture(125, 158, 127);
+pub const PSYS_ECANCELED: c_int = [125, 158, 127][ARCHITECTURE];
 /// `ETIMEDOUT`
-pub const PSYS_ETIMEDOUT: c_int = by_architecture(110, 145, 60);
+pub const PSYS_ETIMEDOUT: c_int = [110, 145, 60][ARCHITECTURE];
 
-const fn by_architecture(usual: c_int, mips: c_int, sparc: c_int) -> c_int {
-    if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
-        mips
-    } else if cfg!(target_arch = "sparc64") {
-        sparc
-    } else {
-        usual
-    }
-}
+/// MIPS and SPARC number errors otherwise.
+const ARCHITECTURE: usize = cfg!(any(target_arch = "mips", target_arch = "mips64")) as usize
+    + 2 * cfg!(target_arch = "sparc64") as usize;
 
 /// A function returns the value behind `=` where the library does not work.
 macro_rules! functions {

@@ -128,13 +128,11 @@ impl Error {
         };
         let subject = failure.subject.iter().take_while(|&&byte| byte != 0);
         Error {
-            step,
-            errno: failure.error.abs(),
             // SAFETY: a constant string.
             name: unsafe { text_of(sys::aspawn_failure_name(failure)) },
             is_action: failure.kind != 0,
             subject: subject.map(|&byte| byte as u8).collect(),
-            ..Error::new(step, 0)
+            ..Error::new(step, failure.error)
         }
     }
 

@@ -32,35 +32,32 @@ shown! {
     };
 }
 
+macro_rules! plain {
+    ($($(#[$doc:meta])* $name:ident = $stream:ident;)*) => {
+        $($(#[$doc])*
+        pub fn $name() -> Self {
+            Stdio::of(Stream::$stream)
+        })*
+    };
+}
+
 impl Stdio {
     pub(crate) fn of(stream: Stream) -> Self {
         Stdio(Kind::Plain(stream))
     }
 
-    /// The caller's stream.
-    pub fn inherit() -> Self {
-        Stdio::of(Stream::Inherit)
-    }
-
-    /// /dev/null
-    pub fn null() -> Self {
-        Stdio::of(Stream::Null)
-    }
-
-    /// A new pipe.
-    pub fn piped() -> Self {
-        Stdio::of(Stream::Pipe)
-    }
-
-    /// For standard error only: the same as standard output, `2>&1`.
-    pub fn to_stdout() -> Self {
-        Stdio::of(Stream::ToStdout)
-    }
-
-    /// A new pseudoterminal, the same for each stream of the command that is one. Its size, and
-    /// what the program gets with it: [`Command::terminal`](crate::Command::terminal).
-    pub fn terminal() -> Self {
-        Stdio::of(Stream::Terminal)
+    plain! {
+        /// The caller's stream.
+        inherit = Inherit;
+        /// /dev/null
+        null = Null;
+        /// A new pipe.
+        piped = Pipe;
+        /// For standard error only: the same as standard output, `2>&1`.
+        to_stdout = ToStdout;
+        /// A new pseudoterminal, the same for each stream of the command that is one. Its size, and
+        /// what the program gets with it: [`Command::terminal`](crate::Command::terminal).
+        terminal = Terminal;
     }
 
     pub(crate) fn is_terminal(&self) -> bool {

@@ -106,23 +106,15 @@ impl Terminal {
     /// process group gets SIGWINCH: TIOCSWINSZ of ioctl_tty(2).
     #[cfg(not(elsewhere))]
     pub fn resize(&self, rows: u16, columns: u16) -> io::Result<()> {
-        use std::os::raw::c_ulong;
+        use std::{env::consts::ARCH, os::raw::c_ulong};
         extern "C" {
             fn ioctl(fd: i32, request: c_ulong, ...) -> i32;
         }
-        const TIOCSWINSZ: c_ulong = match cfg!(any(
-            target_arch = "mips",
-            target_arch = "mips64",
-            target_arch = "powerpc",
-            target_arch = "powerpc64",
-            target_arch = "sparc64"
-        )) {
-            true => 0x8008_7467,
-            false => 0x5414,
-        };
+        let is_older = matches!(ARCH, "mips" | "mips64" | "powerpc" | "powerpc64" | "sparc64");
+        let tiocswinsz = if is_older { 0x8008_7467 } else { 0x5414 };
         let size = [rows, columns, 0, 0];
         // SAFETY: the call reads the four numbers.
-        match unsafe { ioctl(self.0.as_raw_fd(), TIOCSWINSZ, size.as_ptr()) } {
+        match unsafe { ioctl(self.0.as_raw_fd(), tiocswinsz, size.as_ptr()) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }
