@@ -14,6 +14,7 @@ use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::consts::SIGPIPE;
 use crate::os::OsStrExt;
 use crate::spec::{self, Limits, Raw, Spec, Stream};
 use crate::{sys, Action, Child, Error, Memory, Owner, Resource, Result, Stdio};
@@ -93,11 +94,8 @@ impl<E> fmt::Debug for CommandOf<E> {
             write!(f, "cd {:?} && ", directory)?;
         }
         let (set, removed): (Vec<_>, Vec<_>) = self.get_envs().partition(|(_, to)| to.is_some());
-        match self.env.clear {
-            true => f.write_str("env -i ")?,
-            false if removed.is_empty() => (),
-            false => f.write_str("env ")?,
-        }
+        let unchanged = if removed.is_empty() { "" } else { "env " };
+        f.write_str(if self.env.clear { "env -i " } else { unchanged })?;
         removed.iter().try_for_each(|(name, _)| write!(f, "-u {} ", name.to_string_lossy()))?;
         for (name, value) in set {
             write!(f, "{}={:?} ", name.to_string_lossy(), value.unwrap_or_default())?;
@@ -405,9 +403,7 @@ impl<E> CommandOf<E> {
         let leads_session = self.setsid || self.has_terminal();
         let own_group = (self.limits.kill_group && !leads_session).then_some(0);
         setup.extend(self.process_group.or(own_group).map(Action::setpgid));
-        // Rust's runtime ignores it.
-        const SIGPIPE: i32 = 13;
-        setup.push(Action::signal_default(SIGPIPE));
+        setup.push(Action::signal_default(SIGPIPE)); // Rust's runtime ignores it
         setup
     }
 

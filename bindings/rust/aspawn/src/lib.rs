@@ -44,7 +44,6 @@ macro_rules! shown {
 }
 
 /// Implementations of From: `Type: |value: Type| result;`.
-#[cfg(feature = "std")]
 macro_rules! converted {
     ($($to:ty: |$value:ident: $from:ty| $result:expr;)*) => {
         $(impl From<$from> for $to {

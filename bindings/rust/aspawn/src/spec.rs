@@ -330,17 +330,14 @@ pub struct Usage {
     pub max_resident: u64,
 }
 
-impl From<&sys::psys_rusage> for Usage {
-    fn from(usage: &sys::psys_rusage) -> Self {
+converted! {
+    Usage: |usage: &sys::psys_rusage| {
         let time = |time: sys::psys_timeval| {
             Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
         };
-        Usage {
-            user: time(usage.ru_utime),
-            system: time(usage.ru_stime),
-            max_resident: usage.ru_maxrss as u64,
-        }
-    }
+        let (user, system) = (time(usage.ru_utime), time(usage.ru_stime));
+        Usage { user, system, max_resident: usage.ru_maxrss as u64 }
+    };
 }
 
 /// How a child began.
@@ -574,21 +571,19 @@ impl Handle {
 
     /// Sends a signal to the child, never to another process of the same pid.
     pub fn kill(&mut self, signal: i32) -> Result<()> {
-        // SAFETY: there is a child, or was one.
-        done(unsafe { sys::aspawn_kill(&mut self.child, signal) })
+        self.send(signal, false)
     }
 
     /// Sends a signal to the process group that the child leads;
     /// to the child alone if it leads none.
     pub fn kill_group(&mut self, signal: i32) -> Result<()> {
-        // SAFETY: there is a child, or was one.
-        done(unsafe { sys::aspawn_kill_group(&mut self.child, signal) })
+        self.send(signal, true)
     }
 
-    #[cfg(feature = "std")]
     pub(crate) fn send(&mut self, signal: i32, to_group: bool) -> Result<()> {
-        let kill = if to_group { Self::kill_group } else { Self::kill };
-        kill(self, signal)
+        let kill = if to_group { sys::aspawn_kill_group } else { sys::aspawn_kill };
+        // SAFETY: there is a child, or was one.
+        done(unsafe { kill(&mut self.child, signal) })
     }
 
     /// Ends a child that is [`Owner::Tree`] and all that descends from it: its stop signal, and
@@ -596,12 +591,10 @@ impl Handle {
     /// Of another child an error about its `owner`.
     pub fn kill_tree(&mut self, time: Option<Duration>) -> Result<()> {
         // SAFETY: there is a child, or was one.
-        done(unsafe { sys::aspawn_kill_tree(&mut self.child, grace(time)) }).map_err(|error| {
-            match error.raw_os_error() {
-                sys::PSYS_EINVAL => Error::argument("owner"),
-                _ => error,
-            }
-        })
+        match unsafe { sys::aspawn_kill_tree(&mut self.child, grace(time)) } {
+            error if error == -sys::PSYS_EINVAL => Err(Error::argument("owner")),
+            result => done(result),
+        }
     }
 }
 

@@ -229,7 +229,13 @@ impl Queue {
         loop {
             // Before the look, after which another task may take what has woken this one.
             let taken = self.taken.notified();
-            if let Poll::Ready(outcome) = self.look()? {
+            // As the look can make the descriptor unreadable before epoll(7) has told the tasks that
+            // wait for it, they look too.
+            let outcome = self.queue.take(Some(Duration::ZERO));
+            if !matches!(outcome, Ok(Poll::Pending)) {
+                self.taken.notify_waiters();
+            }
+            if let Poll::Ready(outcome) = outcome? {
                 return Ok(outcome);
             }
             let readable = async { self.watched.readable().await.map(Some) };
@@ -239,24 +245,10 @@ impl Queue {
             };
             let woken = first(readable, taken);
             if let Some(mut guard) = woken.await.map_err(failed)? {
-                // Before the second look, so that a result after it makes
-                // the descriptor ready again.
-                match self.look()? {
-                    Poll::Ready(outcome) => return Ok(outcome),
-                    Poll::Pending => guard.clear_ready(),
-                }
+                // Before the next look, so that a result after it makes the descriptor ready again.
+                guard.clear_ready();
             }
         }
-    }
-
-    /// Takes a result without waiting. As this can make the descriptor unreadable before epoll(7)
-    /// has told the tasks that wait for it, they look too.
-    fn look(&self) -> Result<Poll<Option<Outcome>>> {
-        let taken = self.queue.take(Some(Duration::ZERO));
-        if !matches!(taken, Ok(Poll::Pending)) {
-            self.taken.notify_waiters();
-        }
-        taken
     }
 
     /// The results as a [`Stream`](FuturesStream), which ends when no job waits or runs.
