@@ -109,13 +109,9 @@ def value(constant):
     return "".join(f"if cfg!({condition(names)}) {{ {number} }} else " for number, names in rare) + f"{{ {common} }}"
 
 
-def of_c(described):
-    """The text, with what it says of C alone."""
-    return "\n".join(filter(None, [described["text"], described.get("in_c")]))
-
-
-def documented(text, indent=""):
-    """Text of the headers, a paragraph on each line, as rustdoc takes it."""
+def documented(of, indent=""):
+    """Text of the headers, with what it says of C alone, a paragraph on each line, as rustdoc takes it."""
+    text = "\n".join(filter(None, [of["text"], of.get("in_c")]))
     if not text:
         return [f"{indent}#[allow(missing_docs)]"]
     text = re.sub(r"(?m)((?:^\t.*\n?)+)", r"```c\n\1```\n", text).replace("\t", "    ")
@@ -137,7 +133,7 @@ def function(name, parameters, returns=None):
 
 
 def structure(of):
-    yield from documented(of["text"])
+    yield from documented(of)
     if of["opaque"]:
         yield f"#[repr(C)]\npub struct {of['name']} {{\n    _own: [u8; 0],\n}}\n"
         return
@@ -154,7 +150,7 @@ def structure(of):
         yield f"    own: [u64; {layouts['x86_64']['size'] // 8}],"
     else:
         for member in of["members"]:
-            yield from documented(member["text"], "    ")
+            yield from documented(member, "    ")
             yield f"    pub {member['name']}: {rust_type(member['type'])},"
     yield "}"
     size = "size: core::mem::size_of::<Self>() as u64, " if names[:1] == ["size"] else ""
@@ -180,33 +176,26 @@ def declarations(description):
         for kind in ("constants", "types", "structures", "functions"))
     for constant in constants:
         rust = "u64" if kinds.get(constant["group"]) else TYPES[constant["type"]]
-        yield from documented(of_c(constant))
+        yield from documented(constant)
         yield f"pub const {constant['name']}: {rust} = {value(constant)};"
     yield ""
     for of in types:
-        yield from documented(of["text"])
+        yield from documented(of)
         yield f"pub type {of['name']} = {rust_type(of['type'])};\n"
     for of in structures:
         if of["name"] != "psys_sigset":
             yield from structure(of)
     yield "functions! {"
     for of in functions:
-        yield from documented(of["text"], "    ")
+        yield from documented(of, "    ")
         yield function(of["name"], of["parameters"], of["returns"])
     for of in description["actions"]:
-        yield from documented(of_c(of), "    ")
+        yield from documented(of, "    ")
         yield function(of["function"], [{"name": "action", "type": "struct aspawn_action *"}, *of["operands"]])
     yield "}"
 
 
 # --- aspawn ---------------------------------------------------------------------------------------
-
-def link(found):
-    """The kernel's and the libc's pages are on the web."""
-    if found[1].startswith("aspawn"):
-        return found[0]
-    return f"[{found[0]}](https://man7.org/linux/man-pages/man{found[2]}/{found[1]}.{found[2]}.html)"
-
 
 def is_operand(constant):
     """True of the numbers in aspawn::consts."""
@@ -244,7 +233,9 @@ class Docs:
         macros = "|".join(sorted(self.macros, key=len, reverse=True))
         text = re.sub(rf"\b({macros})\b(\([^()]*\))?", self.macro, text)
         text = re.sub(r"\b(?:ASPAWN|PSYS)_\w+(?:\.\.\.)?", self.constant, text)
-        return re.sub(r"(?<![\w`/-])([a-z_]\w+)\((\d)\)", link, text)
+        # The kernel's and the libc's pages are on the web.
+        return re.sub(r"(?<![\w`/-])(?!aspawn)([a-z_]\w+)\((\d)\)",
+                      r"[\1(\2)](https://man7.org/linux/man-pages/man\2/\1.\2.html)", text)
 
     def of(self, text, errors="", operands=(), indent="    "):
         text = self.rewritten(text, operands)
