@@ -262,7 +262,7 @@ impl<E: From<Error>> Child<E> {
                 let first = out.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut stdout));
                 first.and(other.join().unwrap())
             });
-            read.map_err(|error| Error::new(Step::Run, error.raw_os_error().unwrap_or(0)))?;
+            read.map_err(|error| Error::of_std(Step::Run, &error))?;
         } else {
             self.process.handle.give_outputs(out, err);
         }

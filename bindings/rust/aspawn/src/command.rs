@@ -360,11 +360,11 @@ impl<E> CommandOf<E> {
 
     fn with_raw<T>(
         &self,
-        default: [Stream; 3],
+        unset: [Stream; 3],
         call: impl FnOnce(Raw<'_>) -> Result<T>,
     ) -> Result<T> {
         self.check_lost()?;
-        let stream = |at: usize| self.streams[at].as_ref().map_or(Ok(default[at]), Stdio::stream);
+        let stream = |at: usize| self.streams[at].as_ref().map_or(Ok(unset[at]), Stdio::stream);
         let streams = [stream(0)?, stream(1)?, stream(2)?];
         self.spec.with_raw(&self.setup(), Some(&self.environment()), streams, call)
     }

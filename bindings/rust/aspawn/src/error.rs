@@ -95,7 +95,7 @@ impl Error {
         Error { subject: subject.to_vec(), ..self }
     }
 
-    #[cfg(all(feature = "std", elsewhere))]
+    #[cfg(feature = "std")]
     pub(crate) fn of_std(step: Step, error: &std::io::Error) -> Self {
         match error.raw_os_error() {
             Some(errno) => Error::new(step, errno),

@@ -9,7 +9,7 @@ use std::os::unix::io::{FromRawFd, RawFd};
 
 use crate::os::{AsFd, AsRawFd, OwnedFd};
 use crate::spec::{Fd, Stream};
-use crate::{sys, Error, Result, Step};
+use crate::{Error, Result, Step};
 
 /// A standard stream of a command, as [`std::process::Stdio`].
 ///
@@ -20,7 +20,7 @@ pub struct Stdio(Kind);
 #[derive(Debug)]
 enum Kind {
     Plain(Stream),
-    Fd { number: i32, copy: io::Result<Option<OwnedFd>>, _original: Box<dyn Any + Send + Sync> },
+    Fd { number: i32, copy: Result<Option<OwnedFd>>, _original: Box<dyn Any + Send + Sync> },
 }
 
 shown! {
@@ -67,18 +67,16 @@ impl Stdio {
     #[cfg(elsewhere)]
     pub(crate) fn to_std(&self) -> Result<std::process::Stdio> {
         use std::process::Stdio;
-        let failed = |error: &io::Error| Error::of_std(Step::Streams, error);
         match &self.0 {
             Kind::Plain(Stream::Inherit) => Ok(Stdio::inherit()),
             Kind::Plain(Stream::Null) => Ok(Stdio::null()),
             Kind::Plain(Stream::Pipe) => Ok(Stdio::piped()),
             Kind::Plain(Stream::Terminal) => Err(Error::unsupported("terminal")),
             Kind::Plain(_) => Err(Error::unsupported("Stdio::to_stdout")),
-            Kind::Fd { copy: Ok(copy), .. } => {
-                let copy = copy.as_ref().expect("a copy of each").try_clone();
-                Ok(copy.map_err(|error| failed(&error))?.into())
+            Kind::Fd { copy, .. } => {
+                let copy = copy.as_ref().map_err(Error::clone)?.as_ref().expect("a copy of each");
+                Ok(copy.try_clone().map_err(failed)?.into())
             }
-            Kind::Fd { copy: Err(error), .. } => Err(failed(error)),
         }
     }
 
@@ -86,14 +84,16 @@ impl Stdio {
     pub(crate) fn stream(&self) -> Result<Stream> {
         match &self.0 {
             Kind::Plain(stream) => Ok(*stream),
-            Kind::Fd { number, copy: Ok(copy), .. } => {
+            Kind::Fd { number, copy, .. } => {
+                let copy = copy.as_ref().map_err(Error::clone)?;
                 Ok(Stream::Fd(Fd(copy.as_ref().map_or(*number, AsRawFd::as_raw_fd))))
-            }
-            Kind::Fd { copy: Err(error), .. } => {
-                Err(Error::new(Step::Streams, error.raw_os_error().unwrap_or(sys::PSYS_EINVAL)))
             }
         }
     }
+}
+
+fn failed(error: io::Error) -> Error {
+    Error::of_std(Step::Streams, &error)
 }
 
 /// The library takes numbers above 2, and gets a copy of another. Nothing else gets the number of
@@ -104,7 +104,7 @@ impl<T: AsFd + Send + Sync + 'static> From<T> for Stdio {
         let fd = original.as_fd();
         let number = if crate::SUPPORTED { fd.as_raw_fd() } else { 0 };
         let copy = (number <= 2).then(|| fd.try_clone_to_owned()).transpose();
-        Stdio(Kind::Fd { number, copy, _original: Box::new(original) })
+        Stdio(Kind::Fd { number, copy: copy.map_err(failed), _original: Box::new(original) })
     }
 }
 

@@ -102,14 +102,12 @@ impl<E: From<Error>> Child<E> {
             };
             let _ = timeout(grace, first(reads, self.ended())).await;
         }
-        loop {
-            match self.terminate(true) {
-                // A helper has not cloned it yet.
-                Err(error) if error.raw_os_error() == EAGAIN => {
-                    sleep(Duration::from_millis(10)).await
-                }
-                done => break done?,
+        while let Err(error) = self.terminate(true) {
+            // A helper has not cloned it yet.
+            if error.raw_os_error() != EAGAIN {
+                return Err(error.into());
             }
+            sleep(Duration::from_millis(10)).await;
         }
         let _ = self.wait().await;
         Err(timed_out().into())

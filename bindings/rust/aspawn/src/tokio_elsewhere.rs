@@ -85,12 +85,8 @@ impl<E: From<Error>> Child<E> {
     }
 
     pub(super) fn send(&mut self, signal: i32, to_group: bool) -> Result<()> {
-        match self.child.id() {
-            Some(pid) => {
-                send(pid, signal, to_group && self.leads_group, || self.child.start_kill())
-            }
-            None => Ok(()),
-        }
+        let to_group = to_group && self.leads_group;
+        self.child.id().map_or(Ok(()), |id| send(id, signal, to_group, || self.child.start_kill()))
     }
 
     pub fn kill_tree(&mut self, _: Option<Duration>) -> Result<(), E> {
