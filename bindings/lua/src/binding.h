@@ -60,9 +60,10 @@ void set_interface(lua_State *L);
 struct build {
 	lua_State *L;
 	int options, anchor; /* indices of the stack */
-	/* The action that is being added: its table, place, unread operands, and name. */
+	/* The action that is being added: its table, place, unread operands, and name; and what an
+	 * error calls its operand. */
 	int table, index, unread;
-	const char *action;
+	const char *action, *what;
 	struct handle *handle; /* for the pipes of actions; NULL: there can be none */
 	int references;
 	struct aspawn_command command;

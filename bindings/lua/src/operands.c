@@ -38,112 +38,100 @@ double pop_number(lua_State *L, const char *what, const char *prefix, double lea
 }
 
 /* Pushes the operand that is at this place of the action's table, or has this name there. Returns
- * what an error calls it. */
-static const char *push(struct build *build, int position, const char *name)
+ * false, and pushes nothing, if an optional operand is left out. */
+static bool push(struct build *build, int position, const char *name, bool is_optional)
 {
 	lua_State *L = build->L;
 
 	lua_pushfstring(L, "actions[%d], %s: %s", build->index, build->action, name);
-	const char *what = text(build, name);
+	build->what = text(build, name);
 	lua_rawgeti(L, build->table, position + 1);
 	if (lua_isnil(L, -1)) {
 		lua_pop(L, 1);
 		lua_pushstring(L, name);
 		lua_rawget(L, build->table);
 	}
+	const bool is_left_out = is_optional && lua_isnil(L, -1);
 	build->unread -= !lua_isnil(L, -1);
-	return what;
+	lua_pop(L, is_left_out);
+	return !is_left_out;
 }
 
 /* What follows pops the operand that push() has pushed. */
 
-static bool is_left_out(struct build *build, bool optional)
+static uint64_t operand_limit(struct build *build)
 {
-	if (!optional || !lua_isnil(build->L, -1))
-		return false;
-	lua_pop(build->L, 1);
-	return true;
-}
-
-static uint64_t operand_limit(struct build *build, const char *what)
-{
-	const double value = pop_number(build->L, what, NULL, -1, HUGE_VAL);
+	const double value = pop_number(build->L, build->what, NULL, -1, HUGE_VAL);
 
 	return value < 0 || value >= 18446744073709551616.0 ? UINT64_MAX : (uint64_t)value;
 }
 
-static int operand_descriptor(struct build *build, const char *what, bool cwd)
+static int operand_descriptor(struct build *build, bool cwd)
 {
-	if (is_left_out(build, cwd))
-		return PSYS_AT_FDCWD;
 	if (lua_isuserdata(build->L, -1))
-		return pop_descriptor(build->L, what);
-	return (int)pop_number(build->L, what, NULL, cwd ? PSYS_AT_FDCWD : 0, INT_MAX);
+		return pop_descriptor(build->L, build->what);
+	return (int)pop_number(build->L, build->what, NULL, cwd ? PSYS_AT_FDCWD : 0, INT_MAX);
 }
 
-static const char *operand_string(struct build *build, const char *what, bool optional)
+static const char *operand_string(struct build *build)
 {
-	return is_left_out(build, optional) ? NULL : text(build, what);
+	return text(build, build->what);
 }
 
-static unsigned operand_mode(struct build *build, const char *what, bool optional)
+static unsigned operand_mode(struct build *build)
 {
 	lua_State *L = build->L;
 
-	if (is_left_out(build, optional))
-		return 0666;
 	if (lua_type(L, -1) == LUA_TSTRING) {
 		char *end;
 		const char *digits = lua_tostring(L, -1);
 		const unsigned long mode = strtoul(digits, &end, 8);
 		if (*digits < '0' || *end)
-			expected(L, what, "an octal number");
+			expected(L, build->what, "an octal number");
 		lua_pop(L, 1);
 		lua_pushnumber(L, (lua_Number)mode);
 	}
-	return (unsigned)pop_number(L, what, NULL, 0, 07777);
+	return (unsigned)pop_number(L, build->what, NULL, 0, 07777);
 }
 
 /* A number, or names of constants: "O_WRONLY|O_CREAT". */
-static uint64_t operand_flags(struct build *build, const char *what, bool optional, double most)
+static uint64_t operand_flags(struct build *build, double most)
 {
 	static const char between[] = "|+, ";
 	lua_State *L = build->L;
 	uint64_t flags = 0;
 
-	if (is_left_out(build, optional))
-		return 0;
 	if (lua_isnumber(L, -1) || !lua_isstring(L, -1))
-		return (uint64_t)pop_number(L, what, NULL, 0, most);
-	for (const char *at = text(build, what); *at; at += strspn(at, between)) {
+		return (uint64_t)pop_number(L, build->what, NULL, 0, most);
+	for (const char *at = text(build, build->what); *at; at += strspn(at, between)) {
 		const size_t length = strcspn(at, between);
 		lua_pushlstring(L, at, length);
-		flags |= (uint64_t)pop_number(L, what, "", 0, most);
+		flags |= (uint64_t)pop_number(L, build->what, "", 0, most);
 		at += length;
 	}
 	return flags;
 }
 
 /* A list of numbers, or of names of constants. */
-static const unsigned *pop_list(struct build *build, const char *what, const char *prefix,
-				double least, double most, size_t *count)
+static const unsigned *operand_list(struct build *build, const char *prefix, double least,
+				    double most, size_t *count)
 {
 	lua_State *L = build->L;
 
-	*count = check_list(L, lua_gettop(L), what, "number");
+	*count = check_list(L, lua_gettop(L), build->what, "number");
 	unsigned *list = anchored(build, (*count + 1) * sizeof *list);
 	for (size_t i = 0; i < *count; i++) {
 		lua_rawgeti(L, -1, (int)i + 1);
-		list[i] = (unsigned)pop_number(L, what, prefix, least, most);
+		list[i] = (unsigned)pop_number(L, build->what, prefix, least, most);
 	}
 	lua_pop(L, 1);
 	return list;
 }
 
-static const void *operand_signals(struct build *build, const char *what)
+static const void *operand_signals(struct build *build)
 {
 	size_t count;
-	const unsigned *list = pop_list(build, what, "SIG", 1, PSYS_NSIG, &count);
+	const unsigned *list = operand_list(build, "SIG", 1, PSYS_NSIG, &count);
 	struct psys_sigset *set = anchored(build, sizeof *set);
 
 	psys_sigemptyset(set);
@@ -152,18 +140,12 @@ static const void *operand_signals(struct build *build, const char *what)
 	return set;
 }
 
-static const unsigned *operand_unsigned(struct build *build, const char *what, size_t *count)
-{
-	*count = 0;
-	return is_left_out(build, true) ? NULL : pop_list(build, what, NULL, 0, UINT_MAX, count);
-}
-
 /* A list of numbers: the set of these bits, of whole words. */
-static const void *operand_byte(struct build *build, const char *what, size_t *size)
+static const void *operand_byte(struct build *build, size_t *size)
 {
 	enum { MOST = 8192, BITS = CHAR_BIT * sizeof(unsigned long) };
 	size_t count, words = 0;
-	const unsigned *list = pop_list(build, what, NULL, 0, MOST - 1, &count);
+	const unsigned *list = operand_list(build, NULL, 0, MOST - 1, &count);
 	unsigned long *set = anchored(build, MOST / CHAR_BIT);
 
 	memset(set, 0, MOST / CHAR_BIT);
@@ -176,39 +158,38 @@ static const void *operand_byte(struct build *build, const char *what, size_t *s
 }
 
 /* Bytes, as string.pack() makes them. */
-static const void *operand_data(struct build *build, const char *what, size_t *size)
+static const void *operand_data(struct build *build, size_t *size)
 {
 	lua_State *L = build->L;
 
 	if (lua_type(L, -1) != LUA_TSTRING)
-		expected(L, what, "a string");
-	const char *bytes = lua_tolstring(L, -1, size);
-	void *data = memcpy(anchored(build, *size + 1), bytes, *size);
-	lua_pop(L, 1);
+		expected(L, build->what, "a string");
+	const void *data = lua_tolstring(L, -1, size);
+	lua_rawseti(L, build->anchor, ++build->references);
 	return data;
 }
 
 /* The bytes of instructions, or a list of them: { code, jt, jf, k }. */
-static const void *operand_sock_filter(struct build *build, const char *what, size_t *count)
+static const void *operand_sock_filter(struct build *build, size_t *count)
 {
 	struct psys_sock_filter *filter;
 	lua_State *L = build->L;
 
 	if (lua_type(L, -1) == LUA_TSTRING) {
 		if (lua_rawlen(L, -1) % sizeof *filter)
-			expected(L, what, "8 bytes for each instruction");
-		const void *instructions = operand_data(build, what, count);
+			expected(L, build->what, "8 bytes for each instruction");
+		const void *instructions = operand_data(build, count);
 		*count /= sizeof *filter;
 		return instructions;
 	}
-	*count = check_list(L, lua_gettop(L), what, "list");
+	*count = check_list(L, lua_gettop(L), build->what, "list");
 	filter = anchored(build, (*count + 1) * sizeof *filter);
 	for (size_t i = 0; i < *count; i++) {
 		size_t parts;
 		lua_rawgeti(L, -1, (int)i + 1);
-		const unsigned *part = pop_list(build, what, NULL, 0, UINT_MAX, &parts);
+		const unsigned *part = operand_list(build, NULL, 0, UINT_MAX, &parts);
 		if (parts != 4 || part[0] > UINT16_MAX || part[1] > UINT8_MAX || part[2] > UINT8_MAX)
-			expected(L, what, "{ code, jt, jf, k }");
+			expected(L, build->what, "{ code, jt, jf, k }");
 		filter[i] = (struct psys_sock_filter){ (uint16_t)part[0], (uint8_t)part[1],
 						       (uint8_t)part[2], part[3] };
 	}
