@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 struct aspawn_pool pool;
-const int default_streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT,
-				ASPAWN_STREAM_DEFAULT };
 
 int expected(lua_State *L, const char *what, const char *expected)
 {
@@ -218,17 +216,16 @@ static int stream(struct build *build, const char *name, int otherwise)
 	return word_option(build, name, aspawn_stream_words, otherwise);
 }
 
-struct aspawn_command *prepare(struct build *build, lua_State *L, int index, const int streams[3],
-			       struct handle *handle)
+struct aspawn_command *prepare(struct build *build)
 {
 	struct aspawn_command *command = &build->command;
+	lua_State *L = build->L;
+	const int index = build->options;
 
 	luaL_checktype(L, index, LUA_TTABLE);
 	luaL_checkstack(L, 16, "aspawn");
 	lua_newtable(L);
-	*build = (struct build){
-		.L = L, .options = index, .anchor = lua_gettop(L), .handle = handle
-	};
+	build->anchor = lua_gettop(L);
 	command->size = sizeof *command;
 	command->pool = &pool;
 
@@ -271,9 +268,9 @@ struct aspawn_command *prepare(struct build *build, lua_State *L, int index, con
 		}
 		lua_pop(L, 1);
 	}
-	command->std_in = stream(build, "stdin", streams[0]);
-	command->std_out = stream(build, "stdout", streams[1]);
-	command->std_err = stream(build, "stderr", streams[2]);
+	command->std_in = stream(build, "stdin", command->std_in);
+	command->std_out = stream(build, "stdout", command->std_out);
+	command->std_err = stream(build, "stderr", command->std_err);
 	command->pty_rows = (unsigned)number_option(L, index, "pty_rows", 0, UINT_MAX, 0);
 	command->pty_columns = (unsigned)number_option(L, index, "pty_columns", 0, UINT_MAX, 0);
 	if ((command->pty_rows || command->pty_columns) && !has_terminal(command))

@@ -56,27 +56,26 @@ void set_interface(lua_State *L);
 
 /* --- arguments.c */
 
-/* A command that is being built. What it points to is anchored in a table of Lua's. */
+/* A command that is built from a table: options, and the arguments as its list. What the command
+ * points to is anchored in a table of Lua's. */
 struct build {
 	lua_State *L;
-	int options, anchor; /* indices of the stack */
+	int options, anchor; /* the tables' indices of the stack */
 	/* The action that is being added: its table, place, unread operands, and name; and what an
 	 * error calls its operand. */
 	int table, index, unread;
 	const char *action, *what;
 	struct handle *handle; /* for the pipes of actions; NULL: there can be none */
 	int references;
-	struct aspawn_command command;
+	struct aspawn_command command; /* has the streams that are used without an option */
 	struct aspawn_action *actions;
 	size_t room;
 };
 
 extern struct aspawn_pool pool; /* the memory of all children */
-extern const int default_streams[3];
 
-/* From the table at the index: options, and the arguments as its list. */
-struct aspawn_command *prepare(struct build *build, lua_State *L, int index, const int streams[3],
-			       struct handle *handle);
+/* Returns the command of a build with L, options, the handle and streams. */
+struct aspawn_command *prepare(struct build *build);
 bool has_terminal(const struct aspawn_command *command);
 /* Returns 0, or the number of results: why the command was refused. */
 int start(struct build *build, struct aspawn_child *child);

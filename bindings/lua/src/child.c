@@ -122,13 +122,13 @@ int l_spawn(lua_State *L)
 {
 	static const char *const names[] = { "stdin", "stdout", "stderr", "terminal" };
 	static const char *const modes[] = { "w", "r", "r", "r+" };
-	struct build build;
 
 	lua_settop(L, 1);
 	lua_newtable(L);
 	struct handle *handle = new_handle(L);
 	lua_setfield(L, 2, "handle");
-	prepare(&build, L, 1, default_streams, handle);
+	struct build build = { .L = L, .options = 1, .handle = handle };
+	prepare(&build);
 	only_of_run(L, 1);
 	const int refusal = start(&build, &handle->child);
 	if (refusal)

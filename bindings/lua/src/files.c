@@ -241,14 +241,13 @@ int aspawn_lua_spawn_in(struct section *section, const struct spawn *spawn)
 /* Starts the first argument. Returns 0, or the number of results: why it cannot be started. */
 static int start_piped(lua_State *L, struct handle *handle, bool reads)
 {
-	int streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT };
 	const struct spawn spawn = { .pid = NULL };
 	struct line line = { .handle = handle, .reads = reads };
-	struct build build;
+	struct build build = { .L = L, .options = 1 };
 
-	streams[reads] = ASPAWN_STREAM_PIPE;
 	if (lua_istable(L, 1)) {
-		const struct aspawn_command *command = prepare(&build, L, 1, streams, NULL);
+		*(reads ? &build.command.std_out : &build.command.std_in) = ASPAWN_STREAM_PIPE;
+		const struct aspawn_command *command = prepare(&build);
 		only_of_run(L, 1);
 		if ((reads ? command->std_out : command->std_in) != ASPAWN_STREAM_PIPE ||
 		    has_terminal(command))

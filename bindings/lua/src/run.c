@@ -101,7 +101,6 @@ int l_run(lua_State *L)
 {
 	struct aspawn_io io = { .size = sizeof io };
 	struct aspawn_child child;
-	struct build build;
 
 	lua_settop(L, 1);
 	luaL_checktype(L, 1, LUA_TTABLE);
@@ -111,9 +110,10 @@ int l_run(lua_State *L)
 	io.flags = flags_of(L, 1, aspawn_io_flags_words);
 	io.sink = collect;
 	struct outputs *outputs = io.arg = new_outputs(L);
-	const int streams[] = { io.input ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_NULL,
-				ASPAWN_STREAM_PIPE, ASPAWN_STREAM_PIPE };
-	const struct aspawn_command *command = prepare(&build, L, 1, streams, NULL);
+	struct build build = { .L = L, .options = 1 };
+	build.command.std_in = io.input ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_NULL;
+	build.command.std_out = build.command.std_err = ASPAWN_STREAM_PIPE;
+	const struct aspawn_command *command = prepare(&build);
 	if (io.input && command->std_in != ASPAWN_STREAM_PIPE &&
 	    command->std_in != ASPAWN_STREAM_PTY)
 		return luaL_error(L, "run: both input and stdin");
@@ -216,11 +216,9 @@ static bool has_one_output(lua_State *L, int64_t prepared)
 /* queue:submit{ program, arguments..., options } */
 static int queue_submit(lua_State *L)
 {
-	static const int streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_PIPE,
-				       ASPAWN_STREAM_PIPE };
+	struct build build = { .L = L, .options = 2 };
 	struct aspawn_job job = { .size = sizeof job };
 	struct aspawn_failure failure;
-	struct build build;
 
 	lua_settop(L, 2);
 	luaL_checkudata(L, 1, QUEUE);
@@ -233,7 +231,8 @@ static int queue_submit(lua_State *L)
 	job.prepared = number_option(L, 2, "prepared", 1, 9007199254740992.0, 0);
 	job.time_limit_ms = time_option(L, 2, "timeout", 1);
 	job.grace_ms = time_option(L, 2, "grace", ASPAWN_GRACE_NONE);
-	struct aspawn_command *command = prepare(&build, L, 2, streams, NULL);
+	build.command.std_out = build.command.std_err = ASPAWN_STREAM_PIPE;
+	struct aspawn_command *command = prepare(&build);
 	if (command->std_in != ASPAWN_STREAM_DEFAULT ||
 	    (command->std_out != ASPAWN_STREAM_PIPE && command->std_out != ASPAWN_STREAM_NULL) ||
 	    command->std_err >= 0 || has_terminal(command))
@@ -263,11 +262,11 @@ static int queue_submit(lua_State *L)
 /* queue:prepare{ program, arguments..., options } */
 static int queue_prepare(lua_State *L)
 {
+	struct build build = { .L = L, .options = 2 };
 	struct aspawn_failure failure;
-	struct build build;
 
 	lua_settop(L, 2);
-	const struct aspawn_command *command = prepare(&build, L, 2, default_streams, NULL);
+	const struct aspawn_command *command = prepare(&build);
 	only_of_run(L, 2);
 	return keep(L, aspawn_queue_prepare(check_queue(L), command, &failure), &failure);
 }
