@@ -143,14 +143,10 @@ int wait_result(lua_State *L, const struct handle *handle, int result);
 
 /* --- files.c */
 
-/* Pushes a file without a stream; in LuaJIT it pushes nothing, and returns NULL. */
-stream_file *new_file(lua_State *L, lua_CFunction close);
-/* Gives the stream to the file, or in LuaJIT to one of its own, which is pushed. */
-void set_file(lua_State *L, stream_file *file, FILE *stream);
-/* Returns a stream that takes the descriptor, and the child, for which its end waits, unless the
- * descriptor is its terminal. NULL: errno says why. */
-FILE *open_cookie(struct handle *handle, int fd, const char *mode);
-int close_plain(lua_State *L);
+/* Pushes a file of the caller's end of a pipe or terminal, which it takes. Its close waits for the
+ * child if the handle is at the index of the stack; 0: it does not wait. Returns false, and errno
+ * says why, if there can be no stream. */
+bool push_file(lua_State *L, struct handle *handle, int *fd, const char *mode, int index);
 
 /* --- module.c, and what it calls */
 

@@ -104,18 +104,10 @@ int *add_pipe(struct build *build, int number, const char *mode)
 	return &pipe->fd;
 }
 
-/* Pushes a file of the caller's end of a pipe or terminal, which it takes. */
-static void push_file(lua_State *L, struct handle *handle, int *fd, const char *mode)
+static void push_end(lua_State *L, struct handle *handle, int *fd, const char *mode)
 {
-	stream_file *stream = new_file(L, close_plain);
-	const bool is_terminal = fd == &handle->child.pty_fd; /* whose size the handle changes */
-	FILE *file = is_terminal ? open_cookie(handle, *fd, mode) : fdopen(*fd, mode);
-
-	if (!file)
+	if (!push_file(L, handle, fd, mode, 0))
 		luaL_error(L, "%s", strerror(errno));
-	if (!is_terminal)
-		*fd = -1;
-	set_file(L, stream, file);
 }
 
 int l_spawn(lua_State *L)
@@ -137,12 +129,12 @@ int l_spawn(lua_State *L)
 			     &handle->child.pty_fd };
 	for (int i = 0; i < 4; i++)
 		if (*fds[i] >= 0) {
-			push_file(L, handle, fds[i], modes[i]);
+			push_end(L, handle, fds[i], modes[i]);
 			lua_setfield(L, 2, names[i]);
 		}
 	lua_newtable(L);
 	for (int i = 0; i < handle->pipe_count; i++) {
-		push_file(L, handle, &handle->pipes[i].fd, handle->pipes[i].mode);
+		push_end(L, handle, &handle->pipes[i].fd, handle->pipes[i].mode);
 		lua_rawseti(L, -2, handle->pipes[i].number);
 	}
 	if (handle->pipe_count)

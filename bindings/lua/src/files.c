@@ -38,54 +38,31 @@ static FILE *closing(lua_State *L)
 	return file;
 }
 
-int close_plain(lua_State *L)
+static int close_plain(lua_State *L)
 {
 	return fclose(closing(L)) == 0 ? done(L, 0, NULL) : system_error(L, NULL);
 }
 
 static int close_child(lua_State *L)
 {
-	FILE *file = closing(L);
+	const int closed = fclose(closing(L)) ? -errno : 0;
 
 	lua_getuservalue(L, 1);
 	lua_getfield(L, -1, "child");
 	struct handle *handle = check_child(L, -1);
-	const int closed = fclose(file) ? -errno : 0;
-	const int result = wait_for(handle, -1);
-	if (result < 0)
-		return wait_result(L, handle, result);
-	if (handle->status == 0 && closed < 0)
-		return error_of(L, closed, NULL);
-#if LUA_VERSION_NUM == 501
-	return done(L, 0, NULL);
-#else
-	errno = 0; /* Lua 5.4 takes any for that of the call */
-	return luaL_execresult(L, status_of_shell(handle->status, handle->is_direct));
-#endif
-}
-
-stream_file *new_file(lua_State *L, lua_CFunction close)
-{
-	/* The symbols of the program tell of LuaJIT: a script may change each global. */
-	if (LUA_VERSION_NUM == 501 && dlsym(RTLD_DEFAULT, "luaJIT_setmode"))
-		return NULL;
-	stream_file *stream = lua_newuserdata(L, sizeof *stream);
-	FILE_OF(stream) = NULL;
-#if LUA_VERSION_NUM != 501
-	stream->closef = close;
-#endif
-	lua_newtable(L);
-	SET(L, "__close", cfunction, close); /* Lua 5.1 looks there */
-	lua_setuservalue(L, -2);
-	luaL_getmetatable(L, LUA_FILEHANDLE);
-	lua_setmetatable(L, -2);
-	return stream;
+	int result = wait_for(handle, -1);
+	if (result == 0 && handle->status == 0)
+		result = closed;
+	if (result == 0 && LUA_VERSION_NUM == 501)
+		return done(L, 0, NULL);
+	handle->status = status_of_shell(handle->status, handle->is_direct);
+	return wait_result(L, handle, result);
 }
 
 #define OPEN "aspawn.open" /* io.open, in the registry */
 
-/* Pushes a file of LuaJIT's own that has this stream. Returns false if there is none. */
-static bool push_own_file(lua_State *L, FILE *file)
+/* Pushes a file of LuaJIT's own, and returns the place of its stream. */
+static stream_file *open_null(lua_State *L)
 {
 	lua_getfield(L, LUA_REGISTRYINDEX, OPEN);
 	lua_pushvalue(L, -1);
@@ -95,27 +72,35 @@ static bool push_own_file(lua_State *L, FILE *file)
 	const int r = lua_pcall(L, 1, 1, 0);
 	lua_insert(L, -2);
 	lua_setfield(L, LUA_REGISTRYINDEX, OPEN);
-	if (r != 0 || !lua_getmetatable(L, -1))
-		return false;
+	stream_file *stream = r == 0 ? lua_touserdata(L, -1) : NULL;
 	luaL_getmetatable(L, LUA_FILEHANDLE);
-	const bool is_file = lua_rawequal(L, -1, -2);
+	if (!stream || !lua_getmetatable(L, -2) || !lua_rawequal(L, -1, -2) || !FILE_OF(stream))
+		luaL_error(L, "/dev/null cannot be opened");
 	lua_pop(L, 2);
-	FILE **place = lua_touserdata(L, -1);
-	if (!is_file || !*place)
-		return false;
-	(void)fclose(*place);
-	*place = file;
-	return true;
+	return stream;
 }
 
-void set_file(lua_State *L, stream_file *stream, FILE *file)
+/* Pushes a file, which has a stream only in LuaJIT. The index is that of push_file(). */
+static stream_file *new_file(lua_State *L, int index)
 {
-	if (stream) {
-		FILE_OF(stream) = file;
-	} else if (!push_own_file(L, file)) {
-		(void)fclose(file);
-		luaL_error(L, "/dev/null cannot be opened");
-	}
+	const lua_CFunction close = index ? close_child : close_plain;
+
+	/* The symbols of the program tell of LuaJIT: a script may change each global. */
+	if (LUA_VERSION_NUM == 501 && dlsym(RTLD_DEFAULT, "luaJIT_setmode"))
+		return open_null(L);
+	stream_file *stream = lua_newuserdata(L, sizeof *stream);
+	FILE_OF(stream) = NULL;
+#if LUA_VERSION_NUM != 501
+	stream->closef = close;
+#endif
+	lua_newtable(L);
+	SET(L, "__close", cfunction, close); /* Lua 5.1 looks there */
+	if (index)
+		SET(L, "child", value, index);
+	lua_setuservalue(L, -2);
+	luaL_getmetatable(L, LUA_FILEHANDLE);
+	lua_setmetatable(L, -2);
+	return stream;
 }
 
 /* A stream of the libc's: of LuaJIT's popen(), or of a terminal, whose handle knows it too. */
@@ -161,7 +146,9 @@ static int cookie_close(void *arg)
 	return r;
 }
 
-FILE *open_cookie(struct handle *handle, int fd, const char *mode)
+/* Returns a stream that takes the descriptor, and the child, for which its end waits, unless the
+ * descriptor is its terminal. NULL: errno says why. */
+static FILE *open_cookie(struct handle *handle, int fd, const char *mode)
 {
 	const cookie_io_functions_t functions = { cookie_read, cookie_write, cookie_seek,
 						  cookie_close };
@@ -183,6 +170,24 @@ FILE *open_cookie(struct handle *handle, int fd, const char *mode)
 		clear(handle);
 	}
 	return file;
+}
+
+bool push_file(lua_State *L, struct handle *handle, int *fd, const char *mode, int index)
+{
+	stream_file *stream = new_file(L, index);
+	FILE *null = FILE_OF(stream);
+	/* A terminal's size is changed by the handle. LuaJIT's files have no function to wait. */
+	const bool is_cookie = fd == &handle->child.pty_fd || (index && null);
+	FILE *file = is_cookie ? open_cookie(handle, *fd, mode) : fdopen(*fd, mode);
+
+	if (!file)
+		return false;
+	if (!is_cookie)
+		*fd = -1;
+	if (null)
+		(void)fclose(null);
+	FILE_OF(stream) = file;
+	return true;
 }
 
 /* What vendor/shell.c gets for a line of popen(), and gives to spawn_in(). */
@@ -282,24 +287,11 @@ int l_popen(lua_State *L)
 		return system_error(L, line);
 	}
 	struct handle *handle = new_handle(L);
-	stream_file *stream = new_file(L, close_child);
-	if (stream) {
-		lua_getuservalue(L, 4);
-		lua_pushvalue(L, 3);
-		lua_setfield(L, -2, "child");
-	}
 	const int refusal = start_piped(L, handle, reads);
 	if (refusal)
 		return refusal;
 	int *fd = reads ? &handle->child.out_fd : &handle->child.in_fd;
-	const char *as = reads ? "r" : "w";
-	FILE *file = stream ? fdopen(*fd, as) : open_cookie(handle, *fd, as);
-	if (!file)
-		return system_error(L, NULL);
-	*fd = -1;
-	lua_settop(L, 4);
-	set_file(L, stream, file);
-	return 1;
+	return push_file(L, handle, fd, reads ? "r" : "w", 3) ? 1 : system_error(L, NULL);
 }
 
 int l_execute(lua_State *L)
