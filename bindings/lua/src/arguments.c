@@ -306,5 +306,5 @@ int start(struct build *build, struct aspawn_child *child)
 	for (int i = 0; i < 3; i++)
 		if (copies[i] >= 0)
 			close(copies[i]);
-	return r < 0 ? error_of(build->L, r, &failure) : 0;
+	return r < 0 ? result_of(build->L, r, &failure) : 0;
 }

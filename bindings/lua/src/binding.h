@@ -16,6 +16,12 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Lua 5.1 has no integers of 64 bits, but its numbers are exact below 2^53. */
+#if LUA_VERSION_NUM < 503
+#define lua_pushint64(L, number) lua_pushnumber(L, (lua_Number)(number))
+#else
+#define lua_pushint64 lua_pushinteger
+#endif
 #if LUA_VERSION_NUM == 501
 #define lua_rawlen lua_objlen
 #define lua_getuservalue lua_getfenv
@@ -150,16 +156,14 @@ bool push_file(lua_State *L, struct handle *handle, int *fd, const char *mode, i
 
 /* --- module.c, and what it calls */
 
-/* Lua 5.1 has no integers of 64 bits, but its numbers are exact below 2^53. */
-void push_integer(lua_State *L, int64_t number);
+/* Pushes a userdata of zeros, of the class. */
+void *new_object(lua_State *L, size_t size, const char *class);
 /* nil, text, number, as the functions of io. */
 int failed(lua_State *L, const char *text, int error);
-/* The same of a negative error number, or of the failure if there is one. */
-int error_of(lua_State *L, int r, const struct aspawn_failure *failure);
 /* The same of errno, with what failed, or NULL. */
 int system_error(lua_State *L, const char *what);
-/* true, or what error_of() returns. */
-int done(lua_State *L, int r, const struct aspawn_failure *failure);
+/* true; or if r is negative, the same of this error, or of the failure if there is one. */
+int result_of(lua_State *L, int r, const struct aspawn_failure *failure);
 
 /* Pushes the field of a table, or of those that its __index is. Calls none of the script's
  * functions, as lua_getfield() may: one that calls back would have no end in LuaJIT but the

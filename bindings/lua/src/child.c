@@ -22,11 +22,9 @@ void clear(struct handle *handle)
 
 struct handle *new_handle(lua_State *L)
 {
-	struct handle *handle = lua_newuserdata(L, sizeof *handle);
+	struct handle *handle = new_object(L, sizeof *handle, HANDLE);
 
 	clear(handle);
-	luaL_getmetatable(L, HANDLE);
-	lua_setmetatable(L, -2);
 	return handle;
 }
 
@@ -80,7 +78,7 @@ int wait_for(struct handle *handle, int64_t timeout_ms)
 int wait_result(lua_State *L, const struct handle *handle, int result)
 {
 	if (result < 0)
-		return error_of(L, result, &handle->failure);
+		return result_of(L, result, &handle->failure);
 	const int status = handle->status;
 	const bool exited = WIFEXITED(status);
 	if (status == 0)
@@ -163,7 +161,7 @@ static int child_started(lua_State *L)
 	struct aspawn_failure failure;
 	const int r = aspawn_wait_started(&handle->child, &failure, milliseconds(L, 2, -1));
 
-	return done(L, r, &failure);
+	return result_of(L, r, &failure);
 }
 
 /* child:wait([seconds]) */
@@ -181,7 +179,7 @@ static int send(lua_State *L, int (*kill)(struct aspawn_child *, int))
 		lua_isnil(L, 2) ? SIGTERM : (int)pop_number(L, "signal", "SIG", 0, PSYS_NSIG);
 	struct handle *handle = check_handle(L);
 
-	return done(L, handle->waited ? -ESRCH : kill(&handle->child, signal), NULL);
+	return result_of(L, handle->waited ? -ESRCH : kill(&handle->child, signal), NULL);
 }
 
 /* child:kill([signal]) */
@@ -204,7 +202,7 @@ static int child_kill_tree(lua_State *L)
 
 	if (grace_ms == 0 && !lua_isnil(L, 2))
 		grace_ms = ASPAWN_GRACE_NONE;
-	return done(L, handle->waited ? -ESRCH : aspawn_kill_tree(&handle->child, grace_ms), NULL);
+	return result_of(L, handle->waited ? -ESRCH : aspawn_kill_tree(&handle->child, grace_ms), NULL);
 }
 
 static int push_descriptor(lua_State *L, int fd)
@@ -238,7 +236,7 @@ static int child_resize(lua_State *L)
 	const unsigned columns = (unsigned)pop_number(L, "columns", NULL, 0, UINT_MAX);
 	const unsigned rows = (unsigned)pop_number(L, "rows", NULL, 0, UINT_MAX);
 
-	return done(L, aspawn_resize(&check_handle(L)->child, rows, columns), NULL);
+	return result_of(L, aspawn_resize(&check_handle(L)->child, rows, columns), NULL);
 }
 
 static int child_mode(lua_State *L)

@@ -40,7 +40,7 @@ static FILE *closing(lua_State *L)
 
 static int close_plain(lua_State *L)
 {
-	return fclose(closing(L)) == 0 ? done(L, 0, NULL) : system_error(L, NULL);
+	return fclose(closing(L)) == 0 ? result_of(L, 0, NULL) : system_error(L, NULL);
 }
 
 static int close_child(lua_State *L)
@@ -54,7 +54,7 @@ static int close_child(lua_State *L)
 	if (result == 0 && handle->status == 0)
 		result = closed;
 	if (result == 0 && LUA_VERSION_NUM == 501)
-		return done(L, 0, NULL);
+		return result_of(L, 0, NULL);
 	handle->status = status_of_shell(handle->status, handle->is_direct);
 	return wait_result(L, handle, result);
 }
@@ -88,8 +88,7 @@ static stream_file *new_file(lua_State *L, int index)
 	/* The symbols of the program tell of LuaJIT: a script may change each global. */
 	if (LUA_VERSION_NUM == 501 && dlsym(RTLD_DEFAULT, "luaJIT_setmode"))
 		return open_null(L);
-	stream_file *stream = lua_newuserdata(L, sizeof *stream);
-	FILE_OF(stream) = NULL;
+	stream_file *stream = new_object(L, sizeof *stream, LUA_FILEHANDLE);
 #if LUA_VERSION_NUM != 501
 	stream->closef = close;
 #endif
@@ -98,8 +97,6 @@ static stream_file *new_file(lua_State *L, int index)
 	if (index)
 		SET(L, "child", value, index);
 	lua_setuservalue(L, -2);
-	luaL_getmetatable(L, LUA_FILEHANDLE);
-	lua_setmetatable(L, -2);
 	return stream;
 }
 

@@ -26,7 +26,7 @@ static int l_kill_cgroup(lua_State *L)
 		return system_error(L, lua_tostring(L, 1));
 	const int r = aspawn_kill_cgroup(fd);
 	close(fd);
-	return done(L, r, NULL);
+	return result_of(L, r, NULL);
 }
 
 /* clock(): seconds of the monotonic clock, as in results */
@@ -56,13 +56,13 @@ static int l_install(lua_State *L)
 	return 0;
 }
 
-void push_integer(lua_State *L, int64_t number)
+void *new_object(lua_State *L, size_t size, const char *class)
 {
-#if LUA_VERSION_NUM >= 503
-	lua_pushinteger(L, number);
-#else
-	lua_pushnumber(L, (lua_Number)number);
-#endif
+	void *object = memset(lua_newuserdata(L, size), 0, size);
+
+	luaL_getmetatable(L, class);
+	lua_setmetatable(L, -2);
+	return object;
 }
 
 int failed(lua_State *L, const char *text, int error)
@@ -73,20 +73,16 @@ int failed(lua_State *L, const char *text, int error)
 	return 3;
 }
 
-int error_of(lua_State *L, int r, const struct aspawn_failure *failure)
+int result_of(lua_State *L, int r, const struct aspawn_failure *failure)
 {
 	char text[256];
 
-	if (!failure || !failure->error)
+	if (r < 0 && (!failure || !failure->error))
 		return failed(L, r == -ETIMEDOUT ? "timeout" : psys_strerror(r), r);
-	aspawn_failure_text(text, sizeof text, failure);
-	return failed(L, text, failure->error);
-}
-
-int done(lua_State *L, int r, const struct aspawn_failure *failure)
-{
-	if (r < 0)
-		return error_of(L, r, failure);
+	if (r < 0) {
+		aspawn_failure_text(text, sizeof text, failure);
+		return failed(L, text, failure->error);
+	}
 	lua_pushboolean(L, 1);
 	return 1;
 }

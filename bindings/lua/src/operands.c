@@ -234,10 +234,8 @@ void add_action(struct build *build, int index)
 void set_interface(lua_State *L)
 {
 	SET(L, "_VERSION", literal, VERSION);
-	for (const struct constant *constant = constants; constant->name; constant++) {
-		push_integer(L, constant->value);
-		lua_setfield(L, -2, constant->name);
-	}
+	for (const struct constant *constant = constants; constant->name; constant++)
+		SET(L, constant->name, int64, constant->value);
 	lua_newtable(L);
 	for (const struct action *action = actions; action->name; action++)
 		SET(L, action->name, string, action->operands);

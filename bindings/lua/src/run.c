@@ -61,16 +61,6 @@ static int outputs_gc(lua_State *L)
 	return 0;
 }
 
-static struct outputs *new_outputs(lua_State *L)
-{
-	struct outputs *outputs = lua_newuserdata(L, sizeof *outputs);
-
-	memset(outputs, 0, sizeof *outputs);
-	luaL_getmetatable(L, OUTPUTS);
-	lua_setmetatable(L, -2);
-	return outputs;
-}
-
 /* The sink of both outputs. */
 static int collect(void *arg, int stream, const void *bytes, size_t count)
 {
@@ -109,7 +99,7 @@ int l_run(lua_State *L)
 	io.grace_ms = time_option(L, 1, "grace", ASPAWN_GRACE_NONE);
 	io.flags = flags_of(L, 1, aspawn_io_flags_words);
 	io.sink = collect;
-	struct outputs *outputs = io.arg = new_outputs(L);
+	struct outputs *outputs = io.arg = new_object(L, sizeof *outputs, OUTPUTS);
 	struct build build = { .L = L, .options = 1 };
 	build.command.std_in = io.input ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_NULL;
 	build.command.std_out = build.command.std_err = ASPAWN_STREAM_PIPE;
@@ -122,7 +112,7 @@ int l_run(lua_State *L)
 		return r;
 	r = aspawn_communicate(&child, &io);
 	if (r < 0 && r != -ETIMEDOUT)
-		return error_of(L, r, &io.failure);
+		return result_of(L, r, &io.failure);
 
 	lua_newtable(L);
 	const bool is_pty = command->std_out == ASPAWN_STREAM_PTY;
@@ -148,11 +138,10 @@ static struct aspawn_queue *check_queue(lua_State *L)
 
 static int queue_close(lua_State *L)
 {
-	struct aspawn_queue **queue = luaL_checkudata(L, 1, QUEUE), *closed = *queue;
+	struct aspawn_queue **queue = luaL_checkudata(L, 1, QUEUE);
 
+	aspawn_queue_close(*queue); /* of NULL it does nothing */
 	*queue = NULL;
-	if (closed)
-		aspawn_queue_close(closed);
 	return 0;
 }
 
@@ -160,12 +149,12 @@ static int queue_close(lua_State *L)
 static int keep(lua_State *L, int64_t number, const struct aspawn_failure *failure)
 {
 	if (number < 0)
-		return error_of(L, (int)number, failure);
+		return result_of(L, (int)number, failure);
 	lua_getuservalue(L, 1);
-	push_integer(L, number);
+	lua_pushint64(L, number);
 	lua_pushvalue(L, 2);
 	lua_rawset(L, -3);
-	push_integer(L, number);
+	lua_pushint64(L, number);
 	return 1;
 }
 
@@ -188,24 +177,18 @@ int l_queue(lua_State *L)
 		if (is_true(L, 1, "no_server"))
 			options.flags |= ASPAWN_QUEUE_LOCAL;
 	}
-	struct aspawn_queue **queue = lua_newuserdata(L, sizeof(struct aspawn_queue *));
-	*queue = NULL;
+	struct aspawn_queue **queue = new_object(L, sizeof(struct aspawn_queue *), QUEUE);
 	lua_newtable(L);
 	lua_setuservalue(L, -2);
-	luaL_getmetatable(L, QUEUE);
-	lua_setmetatable(L, -2);
 	const int r = aspawn_queue_create(queue, &options);
-	if (r == 0)
-		return 1;
-	*queue = NULL;
-	return error_of(L, r, NULL);
+	return r == 0 ? 1 : result_of(L, r, NULL);
 }
 
 /* True if standard error of the prepared command goes where its standard output goes. */
 static bool has_one_output(lua_State *L, int64_t prepared)
 {
 	lua_getuservalue(L, 1);
-	push_integer(L, prepared);
+	lua_pushint64(L, prepared);
 	lua_rawget(L, -2);
 	if (lua_istable(L, -1))
 		get_field(L, lua_gettop(L), "stderr");
@@ -284,8 +267,7 @@ static void push_result(lua_State *L, const struct aspawn_result *result,
 	char text[320];
 
 	lua_newtable(L);
-	push_integer(L, result->ticket);
-	lua_setfield(L, -2, "ticket");
+	SET(L, "ticket", int64, result->ticket);
 	SET(L, "outcome", string, aspawn_outcome_name(result->outcome));
 	aspawn_result_text(text, sizeof text, result);
 	SET(L, "text", string, text);
@@ -313,13 +295,13 @@ static void push_result(lua_State *L, const struct aspawn_result *result,
 static int next_result(lua_State *L, int64_t timeout_ms)
 {
 	const struct aspawn_result *taken;
-	struct outputs *outputs = new_outputs(L);
+	struct outputs *outputs = new_object(L, sizeof *outputs, OUTPUTS);
 	struct aspawn_queue *queue = check_queue(L);
 	int r = aspawn_queue_wait(queue, &taken, 1, timeout_ms);
 
 	if (r <= 0)
 		return r == -ECHILD ? failed(L, "no jobs", r) :
-				      error_of(L, r == 0 ? -ETIMEDOUT : r, NULL);
+				      result_of(L, r == 0 ? -ETIMEDOUT : r, NULL);
 	const struct aspawn_result result = *taken;
 	r = collect(outputs, 1, taken->out, taken->out_length);
 	if (r == 0)
@@ -327,10 +309,10 @@ static int next_result(lua_State *L, int64_t timeout_ms)
 	aspawn_queue_release(queue, &taken, 1);
 	push_result(L, &result, outputs);
 	lua_getuservalue(L, 1);
-	push_integer(L, result.ticket);
+	lua_pushint64(L, result.ticket);
 	lua_rawget(L, -2);
 	lua_setfield(L, -3, "job");
-	push_integer(L, result.ticket);
+	lua_pushint64(L, result.ticket);
 	lua_pushnil(L);
 	lua_rawset(L, -3);
 	lua_pop(L, 1);
@@ -361,10 +343,10 @@ static int queue_results(lua_State *L)
 static int queue_cancel(lua_State *L)
 {
 	if (lua_isnone(L, 2)) /* nil is what submit() returns without a job */
-		return done(L, aspawn_queue_cancel_all(check_queue(L)), NULL);
+		return result_of(L, aspawn_queue_cancel_all(check_queue(L)), NULL);
 	const double ticket = luaL_checknumber(L, 2);
 	const bool is_one = ticket >= 0 && ticket < 9007199254740992.0 && ticket == floor(ticket);
-	return done(L, aspawn_queue_cancel(check_queue(L), is_one ? (int64_t)ticket : -1), NULL);
+	return result_of(L, aspawn_queue_cancel(check_queue(L), is_one ? (int64_t)ticket : -1), NULL);
 }
 
 /* queue:count(): waiting, running, ended */
@@ -374,7 +356,7 @@ static int queue_count(lua_State *L)
 		const int r = aspawn_queue_count(check_queue(L), what);
 
 		if (r < 0)
-			return error_of(L, r, NULL);
+			return result_of(L, r, NULL);
 		lua_pushinteger(L, r);
 	}
 	return 3;
@@ -385,7 +367,7 @@ static int queue_fd(lua_State *L)
 	const int r = aspawn_queue_fd(check_queue(L));
 
 	if (r < 0)
-		return error_of(L, r, NULL);
+		return result_of(L, r, NULL);
 	lua_pushinteger(L, r);
 	return 1;
 }
