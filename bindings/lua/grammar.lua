@@ -11,15 +11,6 @@ local function words(text)
 	return list
 end
 
-local fields = words [[.handle .jobs .registered .handle .jobs .registered .stdin .stdout .stderr .terminal .pipes .pid .__index
-	.__newindex .__gc .__close .__metatable .__name .ok .out .job .n [1] [2] ]]
-local methods = words [[started wait wait kill kill_group ended_fd started_fd terminal_fd resize mode submit submit prepare results
-	cancel count fd close close __gc __close __tostring __index __newindex write flush seek setvbuf]]
-local scalars = words [[nil true false 0 1 2 3 -1 0.01 1e300 -1e300 0/0 2^31 2^53 2^63
-	'' 'x' 'pipe' 'null' 'stdout' 'inherit' 'a\0b' ('x'):rep(70000) 'r' 'rw']]
--- Each ends soon, whatever it gets.
-local commands = { "'true'", "'false'", "'echo', 'text', stdout = 'pipe'", "'sh', '-c', 'exit 3'", "'sh', '-c', 'kill $$'",
-	"'unmae'", "'seq', '999', stdout = 'pipe'", "'timeout', '-s', 'KILL', '0.1', 'cat', stdin = 'null'" }
 local options = words [[input timeout grace kill_group stdin stdout stderr cwd env clearenv file path setsid group owner memory
 	dies_with_caller started_fd shell_on_enoexec actions actions actions output_size tail key key_limit priority prepared running
 	jobs job_bytes delay servers no_server]]
@@ -38,12 +29,19 @@ local operands = { from = { "1", "io.tmpfile()" }, resource = { "'cpu'", "4" }, 
 local others = words "nil '/dev/null' io.tmpfile() 65534 0 1 3 5"
 
 local function pick(list) return list[random(#list)] end
-local depth = 0
 
 -- A rule is a text, in which $name is what that rule makes, a list of texts to choose from, or a
 -- function that makes a text.
 local rules = {
-	field = fields, method = methods, scalar = scalars, command_words = commands,
+	field = words [[.handle .jobs .registered .handle .jobs .registered .stdin .stdout .stderr .terminal .pipes .pid .__index
+		.__newindex .__gc .__close .__metatable .__name .ok .out .job .n [1] [2] ]],
+	method = words [[started wait wait kill kill_group ended_fd started_fd terminal_fd resize mode submit submit prepare results
+		cancel count fd close close __gc __close __tostring __index __newindex write flush seek setvbuf]],
+	scalar = words [[nil true false 0 1 2 3 -1 0.01 1e300 -1e300 0/0 2^31 2^53 2^63
+		'' 'x' 'pipe' 'null' 'stdout' 'inherit' 'a\0b' ('x'):rep(70000) 'r' 'rw']],
+	-- Each ends soon, whatever it gets.
+	command_words = { "'true'", "'false'", "'echo', 'text', stdout = 'pipe'", "'sh', '-c', 'exit 3'", "'sh', '-c', 'kill $$'",
+		"'unmae'", "'seq', '999', stdout = 'pipe'", "'timeout', '-s', 'KILL', '0.1', 'cat', stdin = 'null'" },
 	variable = words "v[1] v[2] v[3] v[4] v[5] v[6] v[7] v[8] v[9]",
 	arguments = { "", "$expression", "$expression, $expression" },
 	body = "function(...) stop() $statement $last end",
@@ -55,14 +53,31 @@ local rules = {
 	mode = { "", ", 'w'" }, line = { "'echo text'", "'exit 3'", "'true | cat', 'w'" },
 	opened = { "io.open('/dev/null', 'r+')", "io.tmpfile()", "io.stdin", "io.stderr" }, seconds = { "", "0.1", "9" },
 	global = words "jit io.open io.popen os.execute", levels = words "3 99 101 5000", collection = { "", "", "'step'" },
-	["end"] = { "$variable", "$scalar" },
+	["end"] = { "$variable", "$scalar" }, statement = "pcall(function() $part end)",
+	expression = { "$variable", "$variable", "$variable", "$scalar", "$scalar", "($variable)$field", "getmetatable($variable)",
+		"aspawn.queue{ $queue_options }", "aspawn.spawn($started)", "aspawn.popen($started$mode)", "aspawn.popen($line)", "$opened",
+		"deep($levels, $expression)", "aspawn.$called", "coroutine.wrap($body)", "setmetatable({ $maybe_command }, $metatable)",
+		"proxy($body)", "$command", "$command", "$body" },
+	part = { "$variable = $expression", "$variable = aspawn.queue{ jobs = 4 }", "$variable = aspawn.spawn($started)",
+		"$variable$field = $expression", "$variable$field$field = $expression", "$variable = $variable:$call", "$each",
+		"each('submit', $command)", "each('wait', 9)", "getmetatable($variable).$method($arguments)", "$variable$field($arguments)",
+		"$variable = aspawn.$called($arguments)", "setmetatable($variable, $metatable)",
+		"for r in $variable:results() do stop() $variable = r; $statement end", "collectgarbage($collection)",
+		"tostring($variable); io.close($variable)", "$global = $expression", "package.loaded.aspawn = nil; aspawn = require 'aspawn'",
+		_VERSION == "Lua 5.4" and "local c <close> = $variable" or "collectgarbage()" },
 }
+-- What such a rule makes when it is deep.
+local deep, depth = { expression = "$end", part = "collectgarbage()" }, 0
 
 local function expand(text)
 	return (text:gsub("%$([%l_]+)", function(name)
-		local rule = rules[name]
+		local rule = depth > 3 and deep[name] or rules[name]
 		if type(rule) == "table" then rule = pick(rule) end
-		return type(rule) == "string" and expand(rule) or rule()
+		local deeper = deep[name] and 1 or 0
+		depth = depth + deeper
+		local made = type(rule) == "string" and expand(rule) or rule()
+		depth = depth - deeper
+		return made
 	end))
 end
 
@@ -70,7 +85,7 @@ end
 function rules.action()
 	local name, list = pick(actions), {}
 	for operand in action_operands[name]:gmatch("[%w_]+") do
-		local value = random(12) == 1 and expand("$expression") or pick(random(12) == 1 and scalars or operands[operand] or others)
+		local value = random(12) == 1 and expand("$expression") or pick(random(12) == 1 and rules.scalar or operands[operand] or others)
 		if random(12) > 1 then list[#list + 1] = (random(4) == 1 and operand .. " = " or "") .. value end
 	end
 	return (performed:find("%s" .. name .. "%s") and "" or "{ 'chdir', '/no/such' }, ") .. "{ '" .. name .. "', " .. table.concat(list, ", ") .. " }"
@@ -78,9 +93,9 @@ end
 
 -- Without LD_PRELOAD, which has the sanitizer, and with few seconds for each.
 function rules.command()
-	local list = { pick(commands), "env = { LD_PRELOAD = false }, timeout = 5" }
+	local list = { pick(rules.command_words), "env = { LD_PRELOAD = false }, timeout = 5" }
 	for _ = 1, random(4) - 1 do
-		local value = random(3) == 1 and expand("$expression") or pick(scalars)
+		local value = random(3) == 1 and expand("$expression") or pick(rules.scalar)
 		local name = pick(options)
 		if name == "actions" and random(12) > 1 then value = expand("{ $action, $action }") end
 		if name == "owner" or name == "memory" then value = pick { "'private'", "'suspended'", "'copied'", value } end
@@ -98,7 +113,7 @@ function rules.started() return (expand("$command"):gsub(", timeout = 5", "", 1)
 -- A method and arguments, most often those with which it does something.
 local fitting = { submit = "$command", prepare = "$started", started = "$seconds", wait = "$seconds", cancel = "$seconds", write = "'x'" }
 local function method()
-	local name = pick(methods)
+	local name = pick(rules.method)
 	return name, expand(fitting[name] and random(4) > 1 and fitting[name] or "$arguments")
 end
 
@@ -108,30 +123,6 @@ function rules.each()
 	local name, rest = method()
 	return "each('" .. name .. "', " .. (rest == "" and "nil" or rest) .. ")"
 end
-
-local expressions = { "$variable", "$variable", "$variable", "$scalar", "$scalar", "($variable)$field", "getmetatable($variable)",
-	"aspawn.queue{ $queue_options }", "aspawn.spawn($started)", "aspawn.popen($started$mode)", "aspawn.popen($line)", "$opened",
-	"deep($levels, $expression)", "aspawn.$called", "coroutine.wrap($body)", "setmetatable({ $maybe_command }, $metatable)",
-	"proxy($body)", "$command", "$command", "$body" }
-local statements = { "$variable = $expression", "$variable = aspawn.queue{ jobs = 4 }", "$variable = aspawn.spawn($started)",
-	"$variable$field = $expression", "$variable$field$field = $expression", "$variable = $variable:$call", "$each",
-	"each('submit', $command)", "each('wait', 9)", "getmetatable($variable).$method($arguments)", "$variable$field($arguments)",
-	"$variable = aspawn.$called($arguments)", "setmetatable($variable, $metatable)",
-	"for r in $variable:results() do stop() $variable = r; $statement end", "collectgarbage($collection)",
-	"tostring($variable); io.close($variable)", "$global = $expression", "package.loaded.aspawn = nil; aspawn = require 'aspawn'",
-	_VERSION == "Lua 5.4" and "local c <close> = $variable" or "collectgarbage()" }
-
--- With what ends it when it is deep.
-local function nested(list, last)
-	if depth > 3 then return expand(last) end
-	depth = depth + 1
-	local text = expand(pick(list))
-	depth = depth - 1
-	return text
-end
-
-function rules.expression() return nested(expressions, "$end") end
-function rules.statement() return "pcall(function() " .. nested(statements, "collectgarbage()") .. " end)" end
 
 local head = [[
 local aspawn = require "aspawn"
