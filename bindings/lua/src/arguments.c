@@ -99,28 +99,6 @@ int64_t number_option(lua_State *L, int options, const char *name, double least,
 	return option(L, options, name) ? (int64_t)pop_number(L, name, NULL, least, most) : none;
 }
 
-int64_t time_option(lua_State *L, int options, const char *name, int64_t zero)
-{
-	if (!option(L, options, name))
-		return 0;
-	if (!lua_isnumber(L, -1))
-		expected(L, name, "a number");
-	if (!(lua_tonumber(L, -1) >= 0))
-		luaL_error(L, "%s: the number is not valid", name);
-	const int64_t ms = milliseconds(L, -1, 0);
-	lua_pop(L, 1);
-	return ms ? ms : zero;
-}
-
-const char *input_option(lua_State *L, int options, size_t *size)
-{
-	if (!option(L, options, "input"))
-		return NULL;
-	if (!lua_isstring(L, -1))
-		expected(L, "input", "a string");
-	return lua_tolstring(L, -1, size);
-}
-
 /* NULL: there is none. */
 static const char *text_option(struct build *build, const char *name)
 {
@@ -164,7 +142,9 @@ int pop_descriptor(lua_State *L, const char *what)
 	return fd;
 }
 
-void only_of_run(lua_State *L, int options)
+/* Raises an error if the table itself has an option of a run, which would be ignored; one that it
+ * inherits may be for others. */
+static void only_of_run(lua_State *L, int options)
 {
 	static const char *const names[] = { "input", "timeout", "grace" };
 
@@ -275,6 +255,8 @@ struct aspawn_command *prepare(struct build *build)
 	command->pty_columns = (unsigned)number_option(L, index, "pty_columns", 0, UINT_MAX, 0);
 	if ((command->pty_rows || command->pty_columns) && !has_terminal(command))
 		luaL_error(L, "pty_rows, pty_columns: no stream is \"pty\"");
+	if (!build->is_run)
+		only_of_run(L, index);
 	return command;
 }
 
@@ -292,13 +274,11 @@ int start(struct build *build, struct aspawn_child *child)
 	int copies[] = { -1, -1, -1 }, r = 0;
 
 	(void)fflush(NULL); /* as io.popen() */
-	for (int i = 0; i < 3; i++)
-		if (*streams[i] >= LOW_FILE) {
-			*streams[i] = copies[i] = fcntl(*streams[i] - LOW_FILE, F_DUPFD_CLOEXEC, 3);
-			if (copies[i] < 0)
-				r = -errno;
-		}
-	if (r == 0) {
+	for (int i = 0; i < 3 && r >= 0; i++)
+		if (*streams[i] >= LOW_FILE)
+			r = *streams[i] = copies[i] =
+				(int)psys_fcntl(*streams[i] - LOW_FILE, PSYS_F_DUPFD_CLOEXEC, 3);
+	if (r >= 0) {
 		r = aspawn_start(child, command);
 		if (r < 0)
 			(void)aspawn_wait_started(child, &failure, 0);

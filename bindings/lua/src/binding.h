@@ -67,6 +67,7 @@ void set_interface(lua_State *L);
 struct build {
 	lua_State *L;
 	int options, anchor; /* the tables' indices of the stack */
+	bool is_run;         /* has the options input, timeout and grace */
 	/* The action that is being added: its table, place, unread operands, and name; and what an
 	 * error calls its operand. */
 	int table, index, unread;
@@ -92,15 +93,8 @@ bool is_true(lua_State *L, int options, const char *name);
 /* A whole number. */
 int64_t number_option(lua_State *L, int options, const char *name, double least, double most,
 		      int64_t none);
-/* Milliseconds, which are not negative; 0: there is none. zero is returned for 0 seconds. */
-int64_t time_option(lua_State *L, int options, const char *name, int64_t zero);
-/* The option input, which stays on the stack; NULL: there is none. */
-const char *input_option(lua_State *L, int options, size_t *size);
 /* The sum of the flags whose names are true options. */
 uint64_t flags_of(lua_State *L, int options, const struct constant *words);
-/* Raises an error if the table itself has an option of a run, which would be ignored; one that it
- * inherits may be for others. */
-void only_of_run(lua_State *L, int options);
 /* Returns the milliseconds of the seconds at the index, rounded up: INT64_MAX if the time is
  * endless, 0 if it is negative. */
 int64_t milliseconds(lua_State *L, int index, int64_t otherwise);

@@ -119,7 +119,6 @@ int l_spawn(lua_State *L)
 	lua_setfield(L, 2, "handle");
 	struct build build = { .L = L, .options = 1, .handle = handle };
 	prepare(&build);
-	only_of_run(L, 1);
 	const int refusal = start(&build, &handle->child);
 	if (refusal)
 		return refusal;
@@ -202,7 +201,8 @@ static int child_kill_tree(lua_State *L)
 
 	if (grace_ms == 0 && !lua_isnil(L, 2))
 		grace_ms = ASPAWN_GRACE_NONE;
-	return result_of(L, handle->waited ? -ESRCH : aspawn_kill_tree(&handle->child, grace_ms), NULL);
+	return result_of(L, handle->waited ? -ESRCH : aspawn_kill_tree(&handle->child, grace_ms),
+			 NULL);
 }
 
 static int push_descriptor(lua_State *L, int fd)

@@ -250,7 +250,6 @@ static int start_piped(lua_State *L, struct handle *handle, bool reads)
 	if (lua_istable(L, 1)) {
 		*(reads ? &build.command.std_out : &build.command.std_in) = ASPAWN_STREAM_PIPE;
 		const struct aspawn_command *command = prepare(&build);
-		only_of_run(L, 1);
 		if ((reads ? command->std_out : command->std_in) != ASPAWN_STREAM_PIPE ||
 		    has_terminal(command))
 			return luaL_error(L, "popen: the mode says which stream is a pipe");

@@ -87,6 +87,30 @@ static void set_output(lua_State *L, const char *name, const struct output *outp
 	lua_setfield(L, -2, name);
 }
 
+/* Milliseconds, which are not negative; 0: there is none. zero is returned for 0 seconds. */
+static int64_t time_option(lua_State *L, int options, const char *name, int64_t zero)
+{
+	if (!option(L, options, name))
+		return 0;
+	if (!lua_isnumber(L, -1))
+		expected(L, name, "a number");
+	if (!(lua_tonumber(L, -1) >= 0))
+		luaL_error(L, "%s: the number is not valid", name);
+	const int64_t ms = milliseconds(L, -1, 0);
+	lua_pop(L, 1);
+	return ms ? ms : zero;
+}
+
+/* The option input, which stays on the stack; NULL: there is none. */
+static const char *input_option(lua_State *L, int options, size_t *size)
+{
+	if (!option(L, options, "input"))
+		return NULL;
+	if (!lua_isstring(L, -1))
+		expected(L, "input", "a string");
+	return lua_tolstring(L, -1, size);
+}
+
 int l_run(lua_State *L)
 {
 	struct aspawn_io io = { .size = sizeof io };
@@ -100,7 +124,7 @@ int l_run(lua_State *L)
 	io.flags = flags_of(L, 1, aspawn_io_flags_words);
 	io.sink = collect;
 	struct outputs *outputs = io.arg = new_object(L, sizeof *outputs, OUTPUTS);
-	struct build build = { .L = L, .options = 1 };
+	struct build build = { .L = L, .options = 1, .is_run = true };
 	build.command.std_in = io.input ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_NULL;
 	build.command.std_out = build.command.std_err = ASPAWN_STREAM_PIPE;
 	const struct aspawn_command *command = prepare(&build);
@@ -161,22 +185,20 @@ static int keep(lua_State *L, int64_t number, const struct aspawn_failure *failu
 /* queue([{ running =, jobs =, job_bytes =, delay =, no_server = }]) */
 int l_queue(lua_State *L)
 {
-	struct aspawn_queue_options options = { .size = sizeof options,
-						.flags = ASPAWN_QUEUE_FD,
-						.job_bytes = 1 << 17 };
+	struct aspawn_queue_options options = { .size = sizeof options, .flags = ASPAWN_QUEUE_FD };
 
 	lua_settop(L, 1);
-	if (!lua_isnil(L, 1)) {
-		luaL_checktype(L, 1, LUA_TTABLE);
-		options.running = (uint32_t)number_option(L, 1, "running", 1, UINT32_MAX, 0);
-		options.jobs = (uint32_t)number_option(L, 1, "jobs", 1, UINT32_MAX, 0);
-		options.job_bytes =
-			(uint32_t)number_option(L, 1, "job_bytes", 1, UINT32_MAX, 1 << 17);
-		const int64_t delay_ms = time_option(L, 1, "delay", 0);
-		options.delay_ms = delay_ms < UINT32_MAX ? (uint32_t)delay_ms : UINT32_MAX;
-		if (is_true(L, 1, "no_server"))
-			options.flags |= ASPAWN_QUEUE_LOCAL;
-	}
+	if (lua_isnil(L, 1))
+		lua_newtable(L);
+	const int at = lua_gettop(L);
+	luaL_checktype(L, at, LUA_TTABLE);
+	options.running = (uint32_t)number_option(L, at, "running", 1, UINT32_MAX, 0);
+	options.jobs = (uint32_t)number_option(L, at, "jobs", 1, UINT32_MAX, 0);
+	options.job_bytes = (uint32_t)number_option(L, at, "job_bytes", 1, UINT32_MAX, 1 << 17);
+	const int64_t delay_ms = time_option(L, at, "delay", 0);
+	options.delay_ms = delay_ms < UINT32_MAX ? (uint32_t)delay_ms : UINT32_MAX;
+	if (is_true(L, at, "no_server"))
+		options.flags |= ASPAWN_QUEUE_LOCAL;
 	struct aspawn_queue **queue = new_object(L, sizeof(struct aspawn_queue *), QUEUE);
 	lua_newtable(L);
 	lua_setuservalue(L, -2);
@@ -199,7 +221,7 @@ static bool has_one_output(lua_State *L, int64_t prepared)
 /* queue:submit{ program, arguments..., options } */
 static int queue_submit(lua_State *L)
 {
-	struct build build = { .L = L, .options = 2 };
+	struct build build = { .L = L, .options = 2, .is_run = true };
 	struct aspawn_job job = { .size = sizeof job };
 	struct aspawn_failure failure;
 
@@ -250,7 +272,6 @@ static int queue_prepare(lua_State *L)
 
 	lua_settop(L, 2);
 	const struct aspawn_command *command = prepare(&build);
-	only_of_run(L, 2);
 	return keep(L, aspawn_queue_prepare(check_queue(L), command, &failure), &failure);
 }
 
@@ -346,7 +367,8 @@ static int queue_cancel(lua_State *L)
 		return result_of(L, aspawn_queue_cancel_all(check_queue(L)), NULL);
 	const double ticket = luaL_checknumber(L, 2);
 	const bool is_one = ticket >= 0 && ticket < 9007199254740992.0 && ticket == floor(ticket);
-	return result_of(L, aspawn_queue_cancel(check_queue(L), is_one ? (int64_t)ticket : -1), NULL);
+	return result_of(L, aspawn_queue_cancel(check_queue(L), is_one ? (int64_t)ticket : -1),
+			 NULL);
 }
 
 /* queue:count(): waiting, running, ended */
