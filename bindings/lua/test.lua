@@ -645,7 +645,7 @@ test("a signal for a time limit, and output that is given up", function()
 	assert(queue:submit(limited))
 	local result = queue:wait()
 	same(pack(result.code, result.outcome, result.survivors, result.memory_peak), pack(7, "timed_out", nil, nil))
-	local gives_up = { "sh", "-c", "sleep 2 2>&- & echo a", grace = 0.05 }
+	local gives_up = { "sh", "-c", "exec 2>&-; sleep 2 & echo a", grace = 0.05 }
 	assert(queue:submit(gives_up))
 	result = queue:wait()
 	same(pack(result.out, result.out_cut, result.err_cut), pack("a\n", true, false))
