@@ -22,7 +22,7 @@ void *anchored(struct build *build, size_t size)
 {
 	void *memory = lua_newuserdata(build->L, size);
 
-	lua_rawseti(build->L, build->anchor, ++build->references);
+	luaL_ref(build->L, build->anchor);
 	return memory;
 }
 
@@ -34,7 +34,7 @@ const char *text(struct build *build, const char *what)
 		expected(build->L, what, "a string");
 	if (strlen(text) != lua_rawlen(build->L, -1))
 		luaL_error(build->L, "%s: the string contains a zero", what);
-	lua_rawseti(build->L, build->anchor, ++build->references);
+	luaL_ref(build->L, build->anchor);
 	return text;
 }
 

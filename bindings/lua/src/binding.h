@@ -73,7 +73,6 @@ struct build {
 	int table, index, unread;
 	const char *action, *what;
 	struct handle *handle; /* for the pipes of actions; NULL: there can be none */
-	int references;
 	struct aspawn_command command; /* has the streams that are used without an option */
 	struct aspawn_action *actions;
 	size_t room;

@@ -165,7 +165,7 @@ static const void *operand_data(struct build *build, size_t *size)
 	if (lua_type(L, -1) != LUA_TSTRING)
 		expected(L, build->what, "a string");
 	const void *data = lua_tolstring(L, -1, size);
-	lua_rawseti(L, build->anchor, ++build->references);
+	luaL_ref(L, build->anchor);
 	return data;
 }
 
