@@ -72,7 +72,7 @@ struct build {
 	 * error calls its operand. */
 	int table, index, unread;
 	const char *action, *what;
-	struct handle *handle; /* for the pipes of actions; NULL: there can be none */
+	struct handle *handle;         /* for the pipes of actions; NULL: there can be none */
 	struct aspawn_command command; /* has the streams that are used without an option */
 	struct aspawn_action *actions;
 	size_t room;
@@ -128,13 +128,13 @@ struct handle {
 	struct aspawn_failure failure;
 };
 
-/* Pushes a userdata whose collection releases the child. */
+#define HANDLE "aspawn.handle"
+/* Pushes a userdata of this class, whose collection releases the child. */
 struct handle *new_handle(lua_State *L);
 /* Makes it no child's. */
 void clear(struct handle *handle);
 /* Where the start of the child stores the caller's end of a pipe for the program's descriptor. */
 int *add_pipe(struct build *build, int number, const char *mode);
-struct handle *check_child(lua_State *L, int index);
 /* Returns -ETIMEDOUT, or what aspawn_wait() returned, also if called again. */
 int wait_for(struct handle *handle, int64_t timeout_ms);
 /* Pushes what os.execute() of Lua 5.2 returns: true or nil; "exit" or "signal"; its number. */
@@ -162,7 +162,6 @@ int result_of(lua_State *L, int r, const struct aspawn_failure *failure);
  * functions, as lua_getfield() may: one that calls back would have no end in LuaJIT but the
  * stack's. */
 void get_field(lua_State *L, int table, const char *name);
-void get_global(lua_State *L, const char *name);
 
 /* For the types that the others make. index looks up what it gets, in its upvalue: the methods. A
  * userdata of the class is collected by gc. The script cannot get the metatable, but

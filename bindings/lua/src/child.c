@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHILD "aspawn.child"   /* the table */
-#define HANDLE "aspawn.handle" /* its userdata */
+#define CHILD "aspawn.child" /* the table, with a HANDLE */
 
 void clear(struct handle *handle)
 {
@@ -28,11 +27,6 @@ struct handle *new_handle(lua_State *L)
 	return handle;
 }
 
-struct handle *check_child(lua_State *L, int index)
-{
-	return luaL_checkudata(L, index, HANDLE);
-}
-
 static void close_pipe(int fd)
 {
 	if (fd >= 0)
@@ -41,7 +35,7 @@ static void close_pipe(int fd)
 
 static int handle_gc(lua_State *L)
 {
-	struct handle *handle = check_child(L, 1);
+	struct handle *handle = luaL_checkudata(L, 1, HANDLE);
 
 	(void)wait_for(handle, 0); /* a zombie would stay */
 	close_pipe(handle->child.in_fd);
@@ -150,7 +144,7 @@ static struct handle *check_handle(lua_State *L)
 	lua_settop(L, 2);
 	get_field(L, 1, "handle");
 	luaL_argcheck(L, lua_isuserdata(L, -1), 1, "a child is expected");
-	return check_child(L, -1); /* which the stack keeps */
+	return luaL_checkudata(L, -1, HANDLE); /* which the stack keeps */
 }
 
 /* child:started([seconds]) */

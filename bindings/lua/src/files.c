@@ -49,7 +49,7 @@ static int close_child(lua_State *L)
 
 	lua_getuservalue(L, 1);
 	lua_getfield(L, -1, "child");
-	struct handle *handle = check_child(L, -1);
+	struct handle *handle = luaL_checkudata(L, -1, HANDLE);
 	int result = wait_for(handle, -1);
 	if (result == 0 && handle->status == 0)
 		result = closed;
@@ -312,10 +312,11 @@ int l_execute(lua_State *L)
 void open_files(lua_State *L)
 {
 	lua_getfield(L, LUA_REGISTRYINDEX, OPEN);
-	get_global(L, "io");
-	if (lua_isnil(L, -2) && lua_istable(L, -1)) {
+	lua_pushglobaltable(L);
+	get_field(L, -1, "io");
+	if (lua_isnil(L, -3) && lua_istable(L, -1)) {
 		get_field(L, -1, "open");
 		lua_setfield(L, LUA_REGISTRYINDEX, OPEN);
 	}
-	lua_pop(L, 2);
+	lua_pop(L, 3);
 }

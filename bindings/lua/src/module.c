@@ -41,7 +41,8 @@ static int l_clock(lua_State *L)
 
 static void replace(lua_State *L, const char *library, const char *name, lua_CFunction function)
 {
-	get_global(L, library);
+	lua_pushglobaltable(L);
+	get_field(L, -1, library);
 	luaL_checktype(L, -1, LUA_TTABLE);
 	lua_pushstring(L, name);
 	lua_pushcfunction(L, function);
@@ -77,14 +78,14 @@ int result_of(lua_State *L, int r, const struct aspawn_failure *failure)
 {
 	char text[256];
 
-	if (r < 0 && (!failure || !failure->error))
-		return failed(L, r == -ETIMEDOUT ? "timeout" : psys_strerror(r), r);
-	if (r < 0) {
-		aspawn_failure_text(text, sizeof text, failure);
-		return failed(L, text, failure->error);
+	if (r >= 0) {
+		lua_pushboolean(L, 1);
+		return 1;
 	}
-	lua_pushboolean(L, 1);
-	return 1;
+	if (!failure || !failure->error)
+		return failed(L, r == -ETIMEDOUT ? "timeout" : psys_strerror(r), r);
+	aspawn_failure_text(text, sizeof text, failure);
+	return failed(L, text, failure->error);
 }
 
 int system_error(lua_State *L, const char *what)
@@ -108,13 +109,6 @@ void get_field(lua_State *L, int table, const char *name)
 			break;
 		lua_pop(L, 1);
 	}
-	lua_remove(L, -2);
-}
-
-void get_global(lua_State *L, const char *name)
-{
-	lua_pushglobaltable(L);
-	get_field(L, -1, name);
 	lua_remove(L, -2);
 }
 
