@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options and streams of a command, from a table. */
-#define _GNU_SOURCE
 #include "binding.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
