@@ -57,7 +57,21 @@ static bool push(struct build *build, int position, const char *name, bool is_op
 	return !is_left_out;
 }
 
-/* What follows pops the operand that push() has pushed. */
+/* What follows pops the operand of a role, or an array's element, that push() has pushed. */
+
+#define operand_number(build) operand_integer(build, 0, INT_MAX)
+#define operand_integer(build, least, most) pop_number(build->L, build->what, NULL, least, most)
+#define operand_id(build) (int64_t) operand_integer(build, -1, UINT_MAX)
+#define operand_signal(build) pop_number(build->L, build->what, "SIG", INT_MIN, INT_MAX)
+#define operand_resource(build) pop_number(build->L, build->what, "RLIMIT_", INT_MIN, INT_MAX)
+#define operand_capability(build) pop_number(build->L, build->what, "CAP_", INT_MIN, INT_MAX)
+#define operand_unsigned(build, count) operand_list(build, NULL, 0, UINT_MAX, count)
+#define operand_path operand_string
+
+static const char *operand_string(struct build *build)
+{
+	return text(build, build->what);
+}
 
 static uint64_t operand_limit(struct build *build)
 {
@@ -71,11 +85,6 @@ static int operand_descriptor(struct build *build, bool cwd)
 	if (lua_isuserdata(build->L, -1))
 		return pop_descriptor(build->L, build->what);
 	return (int)pop_number(build->L, build->what, NULL, cwd ? PSYS_AT_FDCWD : 0, INT_MAX);
-}
-
-static const char *operand_string(struct build *build)
-{
-	return text(build, build->what);
 }
 
 static unsigned operand_mode(struct build *build)
