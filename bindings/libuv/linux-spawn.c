@@ -13,13 +13,11 @@
 #include "aspawn.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Memory of children, shared by all loops and threads. */
@@ -33,10 +31,11 @@ static struct aspawn_pool uv__pool;
 #define CHILD(process) ((process)->u.reserved[0])
 
 
-static int uv__is_program(const char* path) {
+/* True if the parent may execute the file of this type, or enter the directory. */
+static int uv__may_execute(const char* path, mode_t type) {
   struct stat st;
 
-  return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+  return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == type &&
          faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
 }
 
@@ -45,105 +44,80 @@ static int uv__is_program(const char* path) {
  * child's directory. */
 static const char* uv__find_program(const uv_process_options_t* options,
                                     char (*path)[PATH_MAX]) {
-  const char* search = "/bin:/usr/bin";
+  const char* search;
   const char* end;
   char** env;
-  int n;
 
   if (strchr(options->file, '/') != NULL)
     return (options->file[0] == '/' || options->cwd == NULL) &&
-           uv__is_program(options->file) ? options->file : NULL;
+           uv__may_execute(options->file, S_IFREG) ? options->file : NULL;
 
-  for (env = options->env != NULL ? options->env : environ; env && *env; env++)
-    if (strncmp(*env, "PATH=", 5) == 0) {
-      search = *env + 5;
-      break;
-    }
+  env = options->env != NULL ? options->env : environ;
+  while (env && *env && strncmp(*env, "PATH=", 5) != 0)
+    env++;
+  search = env && *env ? *env + 5 : "/bin:/usr/bin";
 
-  for (; *search == '/'; search = end + 1) {
+  for (; *search == '/'; search = end + (*end == ':')) {
     end = strchrnul(search, ':');
-    n = snprintf(*path, sizeof(*path), "%.*s/%s", (int) (end - search), search, options->file);
-    if (n >= (int) sizeof(*path))
+    if (snprintf(*path, PATH_MAX, "%.*s/%s", (int) (end - search), search, options->file) >=
+        PATH_MAX)
       return NULL;
-    if (uv__is_program(*path))
+    if (uv__may_execute(*path, S_IFREG))
       return *path;
-    if (*end == '\0')
-      return NULL;
   }
 
   return NULL;
 }
 
 
-static int uv__is_directory(const char* path) {
-  char name[PATH_MAX];
-
-  return snprintf(name, sizeof(name), "%s/.", path) < (int) sizeof(name) &&
-         faccessat(AT_FDCWD, name, X_OK, AT_EACCESS) == 0;
-}
-
-
 /* Appends an action for each descriptor. A source that an earlier action replaces is duplicated
  * first, into dup. */
-static int uv__stdio_actions(struct aspawn_action* to,
+static int uv__stdio_actions(struct aspawn_action** to,
                              int stdio_count,
                              int (*pipes)[2],
                              int* dup) {
-  struct aspawn_action* action;
-  int flags;
   int use;
   int fd;
 
-  action = to;
   for (fd = 0; fd < stdio_count; fd++) {
     use = pipes[fd][1];
     if (use < 0) {
       if (fd <= 2)
-        aspawn_action_open(action++, fd, "/dev/null", fd == 0 ? O_RDONLY : O_RDWR, 0);
+        aspawn_action_open((*to)++, fd, "/dev/null", fd == 0 ? O_RDONLY : O_RDWR, 0);
       continue;
     }
 
-    flags = fcntl(use, F_GETFL);
-    if (flags == -1)
+    if (fcntl(use, F_GETFL) == -1)
       return UV__ERR(errno);
-    if (fd <= 2 && (flags & O_NONBLOCK))
-      fcntl(use, F_SETFL, flags & ~O_NONBLOCK);
+    if (fd <= 2)
+      uv__nonblock_fcntl(use, 0);
 
     if (use < fd && pipes[use][1] != use) {
-      dup[fd] = fcntl(use, F_DUPFD_CLOEXEC, stdio_count);
-      if (dup[fd] == -1)
+      use = dup[fd] = fcntl(use, F_DUPFD_CLOEXEC, stdio_count);
+      if (use == -1)
         return UV__ERR(errno);
-      use = dup[fd];
     }
-    aspawn_action_dup2(action++, use, fd);
+    aspawn_action_dup2((*to)++, use, fd);
   }
 
-  return action - to;
+  return 0;
 }
 
 
 /* As setgid() and setuid(): without privileges only the effective ID changes. */
-static int uv__id_actions(struct aspawn_action* to,
-                          const uv_process_options_t* options,
-                          int groups) {
-  struct aspawn_action* action;
-  unsigned id;
-  int all;
+static struct aspawn_action* uv__id_actions(struct aspawn_action* to,
+                                            const uv_process_options_t* options,
+                                            int groups) {
+  unsigned kept = geteuid() == 0 ? 0 : -1; /* -1 leaves an ID as it is */
 
-  action = to;
-  all = geteuid() == 0;
   if (groups)
-    aspawn_action_groups(action++, NULL, 0);
-  if (options->flags & UV_PROCESS_SETGID) {
-    id = all ? options->gid : (unsigned) -1;
-    aspawn_action_resgid(action++, id, options->gid, id);
-  }
-  if (options->flags & UV_PROCESS_SETUID) {
-    id = all ? options->uid : (unsigned) -1;
-    aspawn_action_resuid(action++, id, options->uid, id);
-  }
+    aspawn_action_groups(to++, NULL, 0);
+  if (options->flags & UV_PROCESS_SETGID)
+    aspawn_action_resgid(to++, options->gid | kept, options->gid, options->gid | kept);
+  if (options->flags & UV_PROCESS_SETUID)
+    aspawn_action_resuid(to++, options->uid | kept, options->uid, options->uid | kept);
 
-  return action - to;
+  return to;
 }
 
 
@@ -156,40 +130,34 @@ int uv__aspawn(uv_loop_t* loop,
   struct aspawn_command command = { .size = sizeof(command), .pool = &uv__pool };
   struct aspawn_failure failure;
   struct aspawn_action* actions;
+  struct aspawn_action* action;
   struct aspawn_child* child;
   char path[PATH_MAX];
   const char* program;
   int groups;
   int change;
-  int count;
   int* dup;
   int err;
   int fd;
-  int n;
 
   child = uv__malloc(sizeof(*child));
-  actions = uv__malloc((stdio_count + 6) * sizeof(*actions) + stdio_count * sizeof(*dup));
+  actions = uv__calloc(1, (stdio_count + 6) * sizeof(*actions) + stdio_count * sizeof(*dup));
   if (child == NULL || actions == NULL) {
     uv__free(actions);
     uv__free(child);
     return UV_ENOMEM;
   }
   dup = (int*) (actions + stdio_count + 6);
-  for (fd = 0; fd < stdio_count; fd++)
-    dup[fd] = -1;
 
-  n = 0;
-  aspawn_action_reset_signals(&actions[n++]);
+  action = actions;
+  aspawn_action_reset_signals(action++);
   if (options->flags & UV_PROCESS_DETACHED)
-    aspawn_action_setsid(&actions[n++]);
-  count = uv__stdio_actions(actions + n, stdio_count, pipes, dup);
-  if (count < 0) {
-    err = count;
+    aspawn_action_setsid(action++);
+  err = uv__stdio_actions(&action, stdio_count, pipes, dup);
+  if (err < 0)
     goto out;
-  }
-  n += count;
   if (options->cwd != NULL)
-    aspawn_action_chdir(&actions[n++], options->cwd);
+    aspawn_action_chdir(action++, options->cwd);
 
   change = options->flags & (UV_PROCESS_SETUID | UV_PROCESS_SETGID);
   program = uv__find_program(options, &path);
@@ -205,7 +173,7 @@ int uv__aspawn(uv_loop_t* loop,
 
   groups = change && geteuid() == 0;
   do {
-    command.action_count = n + (change ? uv__id_actions(actions + n, options, groups) : 0);
+    command.action_count = uv__id_actions(action, options, groups) - actions;
 
     /* Otherwise the child could copy a descriptor before another thread sets FD_CLOEXEC. */
     uv_rwlock_wrlock(&loop->cloexec_lock);
@@ -215,7 +183,8 @@ int uv__aspawn(uv_loop_t* loop,
       goto out;
 
     *pid = aspawn_pid(child);
-    if (!change && program != NULL && (options->cwd == NULL || uv__is_directory(options->cwd))) {
+    if (!change && program != NULL &&
+        (options->cwd == NULL || uv__may_execute(options->cwd, S_IFDIR))) {
       CHILD(process) = child;
       child = NULL;
       goto out;
@@ -233,7 +202,7 @@ int uv__aspawn(uv_loop_t* loop,
 
 out:
   for (fd = 0; fd < stdio_count; fd++)
-    if (dup[fd] != -1)
+    if (dup[fd] > 0)
       uv__close(dup[fd]);
   uv__free(actions);
   uv__free(child);
