@@ -206,6 +206,8 @@ int main(int argc, char **argv)
 	show("a directory to run in", options, 0);
 	options.cwd = "/nowhere";
 	show("no directory to run in", options, 0);
+	options.cwd = "";
+	show("an empty name of a directory", options, 0);
 	options.cwd = "text";
 	show("a file to run in", options, 0);
 	options = PROGRAM("./here");
