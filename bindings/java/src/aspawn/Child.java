@@ -32,17 +32,17 @@ public abstract class Child extends Process {
 
     /** The number of the signal that has ended the process; 0: none has, or it has not ended.
      * On Linux only. */
-    public abstract int signal();
+    public int signal() { throw Native.unsupported("signal()"); }
 
     /** Why an exit value of 127 is no program's: it could not be executed after all.
      * Otherwise null. */
-    public abstract StartException failure();
+    public StartException failure() { return null; }
 
     /** What the program writes to the pipe of an {@link Action#outputPipe}. */
-    public abstract InputStream getInputStream(Action pipe);
+    public InputStream getInputStream(Action pipe) { throw Native.unsupported("outputPipe()"); }
 
     /** What the program reads from the pipe of an {@link Action#inputPipe}. */
-    public abstract OutputStream getOutputStream(Action pipe);
+    public OutputStream getOutputStream(Action pipe) { throw Native.unsupported("inputPipe()"); }
 
     /**
      * Sends a signal to the process alone, never to another one of its number. Returns if it was
@@ -52,21 +52,21 @@ public abstract class Child extends Process {
 
     /** Sends a signal to the process group that the process leads, after an {@link Action#setsid}
      * or setpgid. On Linux only. */
-    public abstract boolean killGroup(int signal);
+    public boolean killGroup(int signal) { throw Native.unsupported("killGroup()"); }
 
     /**
      * Ends a {@link Command#tree}: its {@link Command#stopSignal} to all of it, and after the grace
      * SIGKILL until nothing is left. Without a grace SIGKILL at once. On Linux only.
      * @throws IllegalStateException the child is no tree
      */
-    public abstract boolean killTree(Duration grace);
+    public boolean killTree(Duration grace) { throw Native.unsupported("killTree()"); }
 
     /**
      * Changes the size of the terminal of {@link Command#pty}, in characters, which sends SIGWINCH
      * to its foreground. On Linux only.
      * @throws IllegalStateException the child has no terminal
      */
-    public abstract void resize(int rows, int columns);
+    public void resize(int rows, int columns) { throw Native.unsupported("resize()"); }
 
     /** Sends SIGTERM, to a tree as {@link #killTree} with a grace of a second,
      * and closes the streams. */

@@ -3,7 +3,6 @@ package aspawn;
 
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -42,13 +41,4 @@ final class PlainChild extends Child {
         // Those of Process close the streams.
         return isAlive() && (kills ? toHandle().destroyForcibly() : toHandle().destroy());
     }
-
-    /** That the program was not executed is an exception of the start. */
-    @Override public StartException failure() { return null; }
-    @Override public int signal() { throw Native.unsupported("signal()"); }
-    @Override public boolean killGroup(int signal) { throw Native.unsupported("killGroup()"); }
-    @Override public boolean killTree(Duration grace) { throw Native.unsupported("killTree()"); }
-    @Override public void resize(int rows, int columns) { throw Native.unsupported("resize()"); }
-    @Override public InputStream getInputStream(Action pipe) { throw Native.unsupported("outputPipe()"); }
-    @Override public OutputStream getOutputStream(Action pipe) { throw Native.unsupported("inputPipe()"); }
 }
