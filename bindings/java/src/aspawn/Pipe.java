@@ -25,7 +25,7 @@ final class Pipe implements Poller.Watcher {
     private final Long number = Poller.number();
     private int fd = -1; // nothing comes any more, or goes
     private int waiting;
-    private boolean isClosed, hasProgramEnded;
+    private volatile boolean isClosed, hasProgramEnded;
     private ByteBuffer rest = NOTHING; // read at the program's end
     private Cleaner.Cleanable unread; // a descendant of the program that has ended holds the pipe
 
@@ -81,7 +81,7 @@ final class Pipe implements Poller.Watcher {
             lock.lock();
             try {
                 if (isClosed) throw new IOException("Stream closed");
-                return rest.remaining() + (fd < 0 ? 0 : Native.available(fd));
+                return rest.remaining() + Native.available(fd);
             } finally {
                 lock.unlock();
             }
@@ -122,33 +122,22 @@ final class Pipe implements Poller.Watcher {
         } finally {
             waiting--;
         }
-        if (hasProgramEnded) takeRest();
+        if (hasProgramEnded && fd >= 0) takeRest();
     }
 
-    @Override
-    public void ready() {
-        lock.lock();
-        changed.signalAll();
-        lock.unlock();
-    }
+    @Override public void ready() { whileOpen(changed::signalAll); }
 
-    /** What the program has written is taken, so that no descriptor stays
-     * open that nobody reads. */
+    /** Takes what the program has written: no descriptor may stay open that nobody reads. */
     void programEnded() {
         if (stream instanceof Output) close();
-        lock.lock();
-        try {
-            hasProgramEnded = true;
-            takeRest();
-        } finally {
-            lock.unlock();
-        }
+        hasProgramEnded = true;
+        whileOpen(this::takeRest);
     }
 
     /** Once; by the last thread that waits, which need not come back. Without memory for it, the
      * rest stays in the pipe. */
     private void takeRest() {
-        if (fd < 0 || waiting > 0 || unread != null) return;
+        if (waiting > 0 || unread != null) return;
         int held = fd, count = -1;
         unread = Native.cleaner.register(this, () -> Native.close(held));
         do { // again for a terminal, which may hold more than it says
@@ -164,21 +153,15 @@ final class Pipe implements Poller.Watcher {
     }
 
     void close() {
-        lock.lock();
-        try {
-            isClosed = true;
-            closeDescriptor();
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        isClosed = true;
+        whileOpen(this::closeDescriptor);
     }
 
     private void closeDescriptor() {
-        if (fd < 0) return;
         Poller.forget(number);
         if (unread != null) unread.clean();
         else Native.close(fd);
         fd = -1;
+        changed.signalAll();
     }
 }
