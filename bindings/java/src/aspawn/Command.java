@@ -238,8 +238,7 @@ public final class Command {
                 throw new IllegalArgumentException("builder redirectOutput() must be PIPE except for the last builder: " + command.redirectOutput());
         }
         if (count > 0 && !commands.get(0).isSupported()) {
-            List<ProcessBuilder> builders = new ArrayList<>();
-            for (Command command : commands) builders.add(command.plain());
+            List<ProcessBuilder> builders = commands.stream().map(Command::plain).collect(Collectors.toList());
             return ProcessBuilder.startPipeline(builders).stream().map(PlainChild::new).collect(Collectors.toList());
         }
         List<Child> children = new ArrayList<>();
@@ -263,17 +262,15 @@ public final class Command {
     }
 
     private NativeChild start(int input, boolean passesOutput) throws IOException {
-        List<String> command = List.copyOf(builder.command());
-        check(command);
-        if (directory() != null) check(List.of(directory().getPath()));
+        List<String> command = checked(command());
+        if (directory() != null) checked(List.of(directory().getPath()));
         List<Closeable> files = new ArrayList<>(0);
         try {
             int[] streams = {input, 0, 0};
             List<Action> all = prepare(streams, files, passesOutput);
-            List<Integer> pipes = new ArrayList<>();
             NativeChild child = new NativeChild(description(), owner == Owner.TREE, actions, streams, passesOutput);
-            try (Request request = Request.of(to -> write(to, command, streams, all, pipes))) {
-                child.start(request, pipes);
+            try (Request request = Request.of(to -> write(to, command, streams, all))) {
+                child.start(request);
             }
             return child;
         } finally {
@@ -281,8 +278,7 @@ public final class Command {
         }
     }
 
-    /** Opens what the child needs, in ProcessBuilder's order:
-     * also a file for errors that go elsewhere. */
+    /** Opens what the child needs, in ProcessBuilder's order, even a file that stays unused. */
     private List<Action> prepare(int[] streams, List<Closeable> files, boolean passesOutput) throws IOException {
         try {
             if (streams[0] < 0) streams[0] = stream(redirectInput(), files);
@@ -304,15 +300,14 @@ public final class Command {
 
     /** Writes the command as that of a job, with its options. */
     Request job(Consumer<Request> options) throws IOException {
-        List<String> command = List.copyOf(builder.command());
-        check(command);
+        List<String> command = checked(command());
         if (owner == Owner.PRIVATE || diesWithCaller || size != null || controlGroup != null)
             throw new IllegalArgumentException("aspawn: a job has no owner but TREE, no diesWithCaller(), no pty() and no control group");
         int[] streams = {jobStream(redirectInput()), jobStream(redirectOutput()), jobStream(redirectError())};
         if (redirectErrorStream()) streams[2] = Interface.STREAM_STDOUT;
         List<Action> all = allActions(new ArrayList<>(0));
         return Request.of(to -> {
-            write(to, command, streams, all, new ArrayList<>());
+            write(to, command, streams, all);
             options.accept(to);
         });
     }
@@ -323,9 +318,10 @@ public final class Command {
         throw new IllegalArgumentException("aspawn: a job has pipes and DISCARD, not " + redirect);
     }
 
-    private static void check(List<String> strings) throws IOException {
+    private static List<String> checked(List<String> strings) throws IOException {
         if (strings.isEmpty()) throw new IndexOutOfBoundsException("aspawn: no program");
         if (strings.stream().anyMatch(string -> string.indexOf('\0') >= 0)) throw new IOException("invalid null character in command");
+        return List.copyOf(strings);
     }
 
     String description() {
@@ -371,10 +367,8 @@ public final class Command {
         return all;
     }
 
-    private void write(Request to, List<String> command, int[] streams, List<Action> all, List<Integer> pipes) {
-        int first = all.size() - actions.size() - (user == null ? 0 : 1);
+    private void write(Request to, List<String> command, int[] streams, List<Action> all) {
         ByteBuffer memory = to.memory;
-        pipes.clear();
         memory.putLong(Interface.COMMAND_SIZE, Interface.SIZEOF_COMMAND);
         memory.putLong(Interface.COMMAND_FLAGS, Interface.COMMAND_INHERIT_SIGNALS | Interface.COMMAND_SHELL_ON_ENOEXEC
                 | (diesWithCaller ? Interface.COMMAND_DIES_WITH_CALLER : 0));
@@ -392,10 +386,9 @@ public final class Command {
             builder.environment().forEach((name, value) -> environment.add(name + '=' + value));
             memory.putLong(Interface.COMMAND_ENVP, to.strings(environment));
         }
-        to.actions(all, pipes);
-        to.firstAction = first;
+        to.actions(all);
+        to.firstAction = all.size() - actions.size() - (user == null ? 0 : 1);
         to.addedActions = actions.size();
-        pipes.subList(0, first).clear();
-        to.isCertain = actions.isEmpty() && user == null && controlGroup == null && to.size() < SURELY_SHORT;
+        to.isCertain = actions.isEmpty() && user == null && controlGroup == null && memory.position() < SURELY_SHORT;
     }
 }

@@ -35,14 +35,13 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         }
     }
 
-    private final Map<Long, Submitted> jobs = new HashMap<>(); // that the library has, by cookie
+    private final Map<Long, Submitted> jobs = new HashMap<>(); // that the library has, by ticket
     private final Deque<Submitted> backlog = new ArrayDeque<>(); // those for which it had no place
     private final ByteBuffer addresses = ByteBuffer.allocateDirect(MOST * 8).order(ByteOrder.nativeOrder());
     private int results, taken; // of the addresses
     private final Executor executor;
     private final Long number = Poller.number();
     private long queue; // 0: closed
-    private long cookie;
 
     /**
      * At most so many jobs run at once; 0: 16.
@@ -69,7 +68,10 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         this.executor = Objects.requireNonNull(executor);
         if (!Native.isSupported()) throw Native.unsupported("CommandQueue");
         if (places < 0 || running < 0 || jobBytes < 0) throw new IllegalArgumentException("aspawn: a negative number");
-        queue = Native.queueCreate(places, running, jobBytes);
+        ByteBuffer options = ByteBuffer.allocateDirect(Interface.SIZEOF_QUEUE_OPTIONS).order(ByteOrder.nativeOrder());
+        options.putLong(Interface.QUEUE_OPTIONS_SIZE, Interface.SIZEOF_QUEUE_OPTIONS).putLong(Interface.QUEUE_OPTIONS_FLAGS, Interface.QUEUE_FD);
+        options.putInt(Interface.QUEUE_OPTIONS_JOBS, places).putInt(Interface.QUEUE_OPTIONS_RUNNING, running);
+        queue = Native.queueCreate(options.putInt(Interface.QUEUE_OPTIONS_JOB_BYTES, jobBytes));
         if (queue == -Native.EINVAL) throw new IllegalArgumentException("aspawn: too large a number");
         if (queue < 0) throw new IOException("aspawn: no queue: error=" + -queue);
         try { // the poller's thread keeps the library loaded, which the queue's server uses
@@ -104,15 +106,14 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
 
     /** False if there is no place. */
     private boolean give(Submitted submitted) {
-        long mine = ++cookie;
-        try (Request request = submitted.job.command().job(to -> submitted.job.write(to, mine))) {
+        try (Request request = submitted.job.command().job(submitted.job::write)) {
             long ticket = Native.queueSubmit(queue, request.base);
             if (ticket == -Native.EAGAIN && !jobs.isEmpty()) return false;
             if (ticket < 0) throw StartException.of(submitted.job.command().description(), (int) ticket, request);
             submitted.ticket = ticket;
             submitted.firstAction = request.firstAction;
             submitted.addedActions = request.addedActions;
-            jobs.put(mine, submitted);
+            jobs.put(ticket, submitted);
         } catch (IOException | RuntimeException e) {
             complete(submitted, null, e);
         }
@@ -159,8 +160,8 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     }
 
     private void take(ByteBuffer result) {
-        Long mine = result.getLong(Interface.RESULT_COOKIE);
-        Submitted submitted = jobs.get(mine);
+        Long ticket = result.getLong(Interface.RESULT_TICKET);
+        Submitted submitted = jobs.get(ticket);
         if (result.getInt(Interface.RESULT_OUTCOME) == Interface.OUTCOME_NOT_STARTED) {
             complete(submitted, null, new StartException(submitted.job.command().description(), result, Interface.RESULT_FAILURE,
                     submitted.firstAction, submitted.addedActions));
@@ -171,7 +172,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
                 complete(submitted, null, new OutOfMemoryError("aspawn: no memory for the output of a job"));
             }
         }
-        jobs.remove(mine);
+        jobs.remove(ticket);
     }
 
     /** Ends all jobs, and the queue. Futures of jobs that have not ended are completed with a

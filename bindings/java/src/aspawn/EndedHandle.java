@@ -7,8 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** Of a process that has ended before anybody asked for its handle:
- * ProcessHandle.of() knows it no more. */
+/** The handle of a process that has ended, which ProcessHandle.of() does not know any more. */
 final class EndedHandle implements ProcessHandle {
     private static final Info NO_INFO = new Info() {
         @Override public Optional<String> command() { return Optional.empty(); }

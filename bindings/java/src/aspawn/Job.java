@@ -2,6 +2,7 @@
 package aspawn;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -10,15 +11,13 @@ import java.util.concurrent.TimeUnit;
  * and it has no owner but TREE. */
 public final class Job {
     private final Command command;
+    private final ByteBuffer job = ByteBuffer.allocate(Interface.SIZEOF_JOB).order(ByteOrder.nativeOrder());
     private byte[] input;
     private int kept = 4096;
-    private boolean keepsTail;
-    private Duration timeLimit = Duration.ZERO;
-    private Duration grace = Duration.ofSeconds(1);
-    private int key, keyLimit, priority;
 
     public Job(Command command) {
         this.command = Objects.requireNonNull(command);
+        job.putLong(Interface.JOB_SIZE, Interface.SIZEOF_JOB).putLong(Interface.JOB_GRACE_MS, 1000);
     }
 
     public Job(String... command) {
@@ -43,34 +42,33 @@ public final class Job {
 
     /** Keeps the last bytes, not the first. */
     public Job keepTail(boolean keeps) {
-        keepsTail = keeps;
+        job.putLong(Interface.JOB_FLAGS, keeps ? Interface.JOB_TAIL : 0);
         return this;
     }
 
     /** {@link Command#stopSignal} to its process group after this time; ZERO: no limit. */
     public Job timeLimit(Duration limit) {
-        timeLimit = notNegative(limit);
+        job.putLong(Interface.JOB_TIME_LIMIT_MS, milliseconds(notNegative(limit)));
         return this;
     }
 
     /** From the stop signal to SIGKILL: a second, unless set; ZERO: SIGKILL at once. */
     public Job grace(Duration time) {
-        grace = notNegative(time);
+        job.putLong(Interface.JOB_GRACE_MS, graceOf(notNegative(time)));
         return this;
     }
 
     /** Of the jobs with this key, which is not 0, at most so many run at once. */
     public Job key(int key, int limit) {
         if (key == 0 || limit < 1) throw new IllegalArgumentException("aspawn: the key " + key + " with limit " + limit);
-        this.key = key;
-        keyLimit = limit;
+        job.putInt(Interface.JOB_KEY, key).putInt(Interface.JOB_KEY_LIMIT, limit);
         return this;
     }
 
     /** From 0, the default, to 7: of those that wait, the highest start first. */
     public Job priority(int priority) {
         if (priority < 0 || priority > 7) throw new IllegalArgumentException("aspawn: the priority " + priority + " is not from 0 to 7");
-        this.priority = priority;
+        job.putInt(Interface.JOB_PRIORITY, priority);
         return this;
     }
 
@@ -90,15 +88,12 @@ public final class Job {
         return milliseconds > 0 ? milliseconds : -1; // none
     }
 
-    void write(Request to, long cookie) {
-        ByteBuffer job = to.memory.duplicate().position(Request.JOB).slice().order(to.memory.order());
-        job.putLong(Interface.JOB_SIZE, Interface.SIZEOF_JOB).putLong(Interface.JOB_FLAGS, keepsTail ? Interface.JOB_TAIL : 0);
-        job.putLong(Interface.JOB_COOKIE, cookie).putLong(Interface.JOB_COMMAND, to.base);
-        if (input != null) job.putLong(Interface.JOB_INPUT, to.bytes(input)).putLong(Interface.JOB_INPUT_SIZE, input.length);
-        job.putLong(Interface.JOB_OUT_SIZE, keptOf(to.memory.getInt(Interface.COMMAND_STD_OUT)));
-        job.putLong(Interface.JOB_ERR_SIZE, keptOf(to.memory.getInt(Interface.COMMAND_STD_ERR)));
-        job.putLong(Interface.JOB_TIME_LIMIT_MS, milliseconds(timeLimit)).putLong(Interface.JOB_GRACE_MS, graceOf(grace));
-        job.putInt(Interface.JOB_KEY, key).putInt(Interface.JOB_KEY_LIMIT, keyLimit).putInt(Interface.JOB_PRIORITY, priority);
+    void write(Request to) {
+        ByteBuffer copy = to.memory.duplicate().position(Request.JOB).slice().order(job.order()).put(job.array());
+        copy.putLong(Interface.JOB_COMMAND, to.base);
+        if (input != null) copy.putLong(Interface.JOB_INPUT, to.bytes(input)).putLong(Interface.JOB_INPUT_SIZE, input.length);
+        copy.putLong(Interface.JOB_OUT_SIZE, keptOf(to.memory.getInt(Interface.COMMAND_STD_OUT)));
+        copy.putLong(Interface.JOB_ERR_SIZE, keptOf(to.memory.getInt(Interface.COMMAND_STD_ERR)));
     }
 
     /** The size of the buffer for a stream, with a NUL. */

@@ -13,8 +13,7 @@ import java.net.URLConnection;
 import java.nio.ByteBuffer;
 import java.util.Map;
 
-/** The functions of src/native/binding.c, which is loaded from java.library.path,
- * or else from the jar. */
+/** The functions of binding.c, which is loaded from java.library.path, or else from the jar. */
 final class Native {
     static final int EPERM = 1, EAGAIN = 11, EINVAL = 22, EPIPE = 32, ENOSYS = 38, ETIMEDOUT = 110, ECANCELED = 125;
     static final int IN = 1, OUT = 4; // of epoll
@@ -118,13 +117,12 @@ final class Native {
 
     static native int open();
     static native int start(long request, boolean isCertain, ByteBuffer handle);
-    static native int failureText(long failure, byte[] text);
+    static native int failureText(long failure, ByteBuffer text);
     static native int waitStarted(ByteBuffer handle, long failure);
     static native int knownPid(ByteBuffer handle);
     static native int end(ByteBuffer handle, boolean waits);
     static native int pid(ByteBuffer handle);
-    static native int kill(ByteBuffer handle, int signal);
-    static native int killGroup(ByteBuffer handle, int signal);
+    static native int kill(ByteBuffer handle, int signal, boolean toGroup);
     static native int killTree(ByteBuffer handle, long grace);
     static native int resize(ByteBuffer handle, int rows, int columns);
     static native int watch(int fd, int events, long number);
@@ -139,7 +137,7 @@ final class Native {
     static native int number(FileDescriptor descriptor);
     static native long address(ByteBuffer buffer);
     static native ByteBuffer memory(long address, long size);
-    static native long queueCreate(int jobs, int running, int bytes);
+    static native long queueCreate(ByteBuffer options);
     static native int queueDescriptor(long queue);
     static native long queueSubmit(long queue, long request);
     static native int queueCancel(long queue, long ticket);

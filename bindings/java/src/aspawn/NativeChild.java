@@ -60,18 +60,18 @@ final class NativeChild extends Child implements Poller.Watcher {
         return pipe == null ? new ByteArrayInputStream(new byte[0]) : new BufferedInputStream((InputStream) pipe.stream);
     }
 
-    void start(Request request, List<Integer> ends) throws IOException {
+    void start(Request request) throws IOException {
         int result = Native.start(request.base, request.isCertain, handle);
         if (result < 0) throw StartException.of(description, result, request);
         try {
-            open(request, ends);
+            open(request);
             if (result > 0) awaitExec(request);
             Poller.watch(handle.getInt(Interface.CHILD_ENDED_FD), Native.IN, number, this);
         } catch (Throwable e) {
             for (Pipe pipe : pipes)
                 if (pipe != null) pipe.close();
             Native.close(passedOutput);
-            if (!(e instanceof StartException)) Native.kill(handle, Constants.SIGKILL);
+            if (!(e instanceof StartException)) Native.kill(handle, Constants.SIGKILL, false);
             Native.end(handle, true);
             throw e;
         }
@@ -79,7 +79,7 @@ final class NativeChild extends Child implements Poller.Watcher {
 
     static boolean isOnTerminal(int[] streams) { return Arrays.stream(streams).anyMatch(stream -> stream == Interface.STREAM_PTY); }
 
-    private void open(Request request, List<Integer> ends) throws IOException {
+    private void open(Request request) throws IOException {
         pid = Native.knownPid(handle);
         if (passesOutput) {
             passedOutput = handle.getInt(Interface.CHILD_OUT_FD);
@@ -87,7 +87,7 @@ final class NativeChild extends Child implements Poller.Watcher {
         }
         for (int i = 0; i < pipes.length; i++) {
             if (pipes[i] == null || isOnTerminal && i == 0) continue;
-            int fd = i >= STREAMS ? request.memory.getInt(ends.get(i - STREAMS))
+            int fd = i >= STREAMS ? request.memory.getInt(request.ends.get(request.firstAction + i - STREAMS))
                     : handle.getInt(isOnTerminal ? Interface.CHILD_PTY_FD : Interface.CHILD_IN_FD + 4 * i);
             if (i >= STREAMS) Native.setBlocking(fd, false);
             pipes[i].open(fd);
@@ -216,23 +216,11 @@ final class NativeChild extends Child implements Poller.Watcher {
         });
     }
 
-    /** What was not flushed to the program is lost; what was read of it too,
-     * as with ProcessBuilder. */
-    private void closeStreams() {
-        if (pipes[0] != null) pipes[0].close();
-        try {
-            output.close();
-            error.close();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-    }
-
     private boolean signal(int signal, boolean toGroup) {
         int result;
         synchronized (handle) {
             if (status >= 0) return false;
-            result = toGroup ? Native.killGroup(handle, signal) : Native.kill(handle, signal);
+            result = Native.kill(handle, signal, toGroup);
         }
         if (result == -Native.EINVAL) throw new IllegalArgumentException("aspawn: " + signal + " is not a signal");
         return result == 0;
@@ -252,10 +240,17 @@ final class NativeChild extends Child implements Poller.Watcher {
     @Override public void destroy() { destroy(Constants.SIGTERM, Duration.ofSeconds(1)); }
     @Override public Process destroyForcibly() { return destroy(Constants.SIGKILL, Duration.ZERO); }
 
+    /** Input that was not flushed is lost, and output that was read, as with ProcessBuilder. */
     private Process destroy(int signal, Duration grace) {
         if (!isTree) kill(signal);
         else killTree(grace);
-        closeStreams();
+        if (pipes[0] != null) pipes[0].close();
+        try {
+            output.close();
+            error.close();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
         return this;
     }
 
@@ -285,8 +280,7 @@ final class NativeChild extends Child implements Poller.Watcher {
         }
     }
 
-    /** Of the program: waits until it is executed. That of toHandle() may be
-     * of this process before. */
+    /** Waits until the program is executed. Before, toHandle() may tell of this process. */
     @Override
     public ProcessHandle.Info info() {
         try (Request request = Request.of(to -> { })) {

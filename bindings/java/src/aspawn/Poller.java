@@ -25,8 +25,7 @@ final class Poller implements Runnable {
         void ready();
     }
 
-    /** For what may block: not the default of CompletableFuture,
-     * which makes a thread each time on small machines. */
+    /** For what may block. CompletableFuture's own makes a thread each time on small machines. */
     static final Executor EXECUTOR = ForkJoinPool.getCommonPoolParallelism() > 0 ? ForkJoinPool.commonPool()
             : task -> new Thread(task).start();
 

@@ -6,14 +6,14 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 
-/** Memory, outside the heap, in which binding.c finds a command: struct request,
- * and what that points to. */
+/** Memory outside the heap where binding.c finds a struct request, and what that points to. */
 final class Request implements AutoCloseable {
     /** Where its structures are. The command is the first. */
     static final int JOB = Interface.SIZEOF_COMMAND, FAILURE = JOB + Interface.SIZEOF_JOB;
@@ -21,23 +21,19 @@ final class Request implements AutoCloseable {
     private static final int HEADER = FAILURE + Interface.SIZEOF_FAILURE;
     private static final int USUAL = 16384;
     private static final Queue<Request> FREE = new ConcurrentLinkedQueue<>();
+    private static final String NAMES = System.getProperty("sun.jnu.encoding", "UTF-8");
     /** As the Java runtime has names of files. */
-    private static Charset charset;
+    static final Charset CHARSET = Charset.isSupported(NAMES) ? Charset.forName(NAMES) : StandardCharsets.UTF_8;
 
     final ByteBuffer memory;
     final long base; // its address
     boolean isCertain; // only the file decides if the program is executed
+    final List<Integer> ends = new ArrayList<>(); // where the start stores that of each action's pipe
     int firstAction, addedActions; // those that were added: the package's own come before and after
 
     private Request(int size) {
         memory = ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder());
         base = Native.address(memory);
-    }
-
-    static Charset charset() {
-        if (charset != null) return charset;
-        String name = System.getProperty("sun.jnu.encoding");
-        return charset = name != null && Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
     }
 
     /** The writer is called again, with more memory, if there was too little. */
@@ -64,26 +60,28 @@ final class Request implements AutoCloseable {
     private void clear() {
         firstAction = addedActions = 0;
         isCertain = false;
+        ends.clear();
         memory.clear().position(HEADER);
         for (int i = 0; i < HEADER; i += 8) memory.putLong(i, 0);
     }
 
-    // Those that write return an address.
-
-    private long reserve(int size) {
+    /** Returns where it begins. */
+    private int reserve(int size) {
         int at = memory.position() + 7 & ~7;
         if (size > memory.capacity() - at) throw new BufferOverflowException();
         memory.position(at + size);
+        return at;
+    }
+
+    // Those that write return an address.
+
+    long bytes(byte[] bytes) {
+        int at = reserve(bytes.length);
+        memory.duplicate().position(at).put(bytes);
         return base + at;
     }
 
-    long bytes(byte[] bytes) {
-        long address = reserve(bytes.length);
-        memory.duplicate().position((int) (address - base)).put(bytes);
-        return address;
-    }
-
-    static byte[] encoded(String string) { return string.getBytes(charset()); }
+    static byte[] encoded(String string) { return string.getBytes(CHARSET); }
 
     long string(String string) {
         long address = base + memory.position();
@@ -92,25 +90,20 @@ final class Request implements AutoCloseable {
     }
 
     long strings(Collection<String> strings) {
-        long address = reserve((strings.size() + 1) * 8);
-        int at = (int) (address - base);
+        int begin = reserve((strings.size() + 1) * 8), at = begin;
         for (String string : strings) {
             memory.putLong(at, string(string));
             at += 8;
         }
         memory.putLong(at, 0);
-        return address;
+        return base + begin;
     }
 
-    /** Returns the bytes that have been written. */
-    int size() { return memory.position(); }
-
-    void actions(List<Action> actions, List<Integer> pipes) {
-        long address = reserve(actions.size() * Interface.SIZEOF_ACTION);
-        memory.putLong(Interface.COMMAND_ACTIONS, address).putLong(Interface.COMMAND_ACTION_COUNT, actions.size());
-        int at = (int) (address - base);
+    void actions(List<Action> actions) {
+        int at = reserve(actions.size() * Interface.SIZEOF_ACTION);
+        memory.putLong(Interface.COMMAND_ACTIONS, base + at).putLong(Interface.COMMAND_ACTION_COUNT, actions.size());
         for (Action action : actions) {
-            pipes.add(action.write(this, at));
+            ends.add(action.write(this, at));
             at += Interface.SIZEOF_ACTION;
         }
     }

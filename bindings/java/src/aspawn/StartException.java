@@ -29,9 +29,9 @@ public final class StartException extends IOException {
         errno = -memory.getInt(at + Interface.FAILURE_ERROR);
         int index = memory.getInt(at + Interface.FAILURE_STEP);
         step = index < 0 ? index : index >= firstAction && index < firstAction + added ? index - firstAction : Interface.STEP_NONE;
-        byte[] bytes = new byte[256];
-        String text = new String(bytes, 0, Native.failureText(Native.address(memory) + at, bytes), Request.charset())
-                .replaceFirst("^action \\d+, ", "").replace("job_bytes", "jobBytes");
+        ByteBuffer words = ByteBuffer.allocateDirect(256);
+        words.limit(Native.failureText(Native.address(memory) + at, words));
+        String text = Request.CHARSET.decode(words).toString().replaceFirst("^action \\d+, ", "").replace("job_bytes", "jobBytes");
         failure = step < 0 ? text : "action " + step + ", " + text;
     }
 
@@ -39,8 +39,7 @@ public final class StartException extends IOException {
 
     private static String error(int errno) { return "error=" + errno + ", " + TEXTS.getOrDefault(errno, "of Linux"); }
 
-    /** For a start that was refused. A wrong argument is an IllegalArgumentException,
-     * thrown at once. */
+    /** For a start that was refused. Throws an IllegalArgumentException for a wrong argument. */
     static StartException of(String what, int error, Request request) {
         int step = request.memory.putInt(Request.FAILURE + Interface.FAILURE_ERROR, error).getInt(Request.FAILURE + Interface.FAILURE_STEP);
         StartException failure = new StartException(what, request);

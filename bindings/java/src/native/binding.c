@@ -106,15 +106,10 @@ NATIVE(jint, start, jlong at, jboolean is_certain, jobject handle)
 }
 
 /* Stores what failed, in words, and returns their length. */
-NATIVE(jint, failureText, jlong failure, jbyteArray text)
-{
-	char words[256];
-	const jint length =
-		(jint)aspawn_failure_text(words, sizeof words, AT(aspawn_failure, failure));
-
-	(*env)->SetByteArrayRegion(env, text, 0, length, (const jbyte *)words);
-	return length;
-}
+CALL(jint, failureText,
+     aspawn_failure_text(MEMORY(text), (size_t)(*env)->GetDirectBufferCapacity(env, text),
+			 AT(aspawn_failure, failure)),
+     jlong failure, jobject text)
 
 /* --- a child ---------------------------------------------------------------------------- */
 
@@ -130,8 +125,7 @@ static void forget(int fd)
 		psys_epoll_ctl(poller, PSYS_EPOLL_CTL_DEL, fd, &event);
 }
 
-/* Reaps a child that has ended, or waits if it must: its status, or a negative error,
- * as -ETIMEDOUT. */
+/* Reaps a child that has ended, or waits if it must: its status, or an error, as -ETIMEDOUT. */
 NATIVE(jint, end, jobject handle, jboolean waits)
 {
 	struct aspawn_child *child = MEMORY(handle);
@@ -151,16 +145,15 @@ OF_CHILD(waitStarted, aspawn_wait_started(MEMORY(handle), AT(aspawn_failure, fai
 	 jlong failure)
 OF_CHILD(knownPid, aspawn_describe(MEMORY(handle), ASPAWN_FACT_PID))
 OF_CHILD(pid, aspawn_pid(MEMORY(handle)))
-OF_CHILD(kill, aspawn_kill(MEMORY(handle), signal), jint signal)
-OF_CHILD(killGroup, aspawn_kill_group(MEMORY(handle), signal), jint signal)
+OF_CHILD(kill, (toGroup ? aspawn_kill_group : aspawn_kill)(MEMORY(handle), signal), jint signal,
+	 jboolean toGroup)
 OF_CHILD(killTree, aspawn_kill_tree(MEMORY(handle), grace), jlong grace)
 OF_CHILD(resize, aspawn_resize(MEMORY(handle), (unsigned)rows, (unsigned)columns), jint rows,
 	 jint columns)
 
 /* --- descriptors ------------------------------------------------------------------------ */
 
-/* Opens the poller's descriptor. Fails with -ENOSYS on a kernel without
- * pidfds (before Linux 5.3). */
+/* Opens the poller's descriptor. Fails with -ENOSYS before Linux 5.3, which has no pidfds. */
 NATIVE(jint, open)
 {
 	int pidfd = psys_pidfd_open(psys_getpid(), 0);
@@ -260,17 +253,10 @@ NATIVE(jint, number, jobject descriptor)
 #define QUEUE AT(aspawn_queue, queue)
 
 /* Its address, or a negative error. */
-NATIVE(jlong, queueCreate, jint jobs, jint running, jint bytes)
+NATIVE(jlong, queueCreate, jobject options)
 {
-	const struct aspawn_queue_options options = {
-		.size = sizeof options,
-		.flags = ASPAWN_QUEUE_FD,
-		.jobs = (uint32_t)jobs,
-		.running = (uint32_t)running,
-		.job_bytes = (uint32_t)bytes,
-	};
 	struct aspawn_queue *queue = NULL;
-	const int error = aspawn_queue_create(&queue, &options);
+	const int error = aspawn_queue_create(&queue, MEMORY(options));
 
 	return error ? error : (jlong)(intptr_t)queue;
 }
