@@ -15,6 +15,7 @@ import json
 import re
 import sys
 import textwrap
+from itertools import groupby
 from pathlib import Path
 
 HEAD = """// SPDX-License-Identifier: MIT
@@ -24,10 +25,8 @@ package {}
 """
 BLOCK = "\n//go:build linux && (amd64 || arm64)\n"
 # What the package syscall has, or only C needs.
-ELSEWHERE = {"PSYS_SIG", "PSYS_O", "PSYS_AT", "aspawn_action_kind", "aspawn_with_flags", "aspawn_stream",
-             "aspawn_io_flags", "aspawn_step", "aspawn_fact", "aspawn_clone_mode", "aspawn_helper", "aspawn_reason",
-             "aspawn_queue_flags", "aspawn_job_flags", "aspawn_command_flags", "aspawn_count", "ASPAWN_GRACE",
-             "ASPAWN_VERSION"}
+ELSEWHERE = {"PSYS_SIG", "PSYS_O", "PSYS_AT", "aspawn_action_kind", "aspawn_with_flags", "aspawn_io_flags",
+             "aspawn_step", "aspawn_clone_mode", "aspawn_helper", "aspawn_reason", "aspawn_count", "ASPAWN_VERSION"}
 # What the package uses of C. Both architectures have the same layouts.
 STRUCTURES = ("aspawn_command", "aspawn_failure", "aspawn_child", "aspawn_queue_options", "aspawn_job", "aspawn_result")
 PRIVATE = {"aspawn_stream", "aspawn_fact", "aspawn_queue_flags", "aspawn_job_flags", "aspawn_command_flags",
@@ -36,14 +35,16 @@ MEMBERS = {"int": "int32", "unsigned": "uint32", "uint32_t": "uint32", "int64_t"
            "size_t": "uint64", "const char *": "*byte", "struct psys_rusage": "syscall.Rusage",
            "struct aspawn_failure": "cFailure"}
 ENUMERATIONS = {"aspawn_owner": "Owner", "aspawn_memory": "Memory", "aspawn_outcome": "Outcome", "ASPAWN_MOST": ""}
-WIDER = {"PSYS_MS", "PSYS_CLONE_NEW", "PSYS_RESOLVE", "PSYS_RLIM64"}
+# Of constants, by their group.
+KINDS = {**ENUMERATIONS, "ASPAWN_MOST": "int", "PSYS_RLIMIT": "Resource",
+         **dict.fromkeys(("PSYS_MS", "PSYS_CLONE_NEW", "PSYS_RESOLVE", "PSYS_RLIM64"), "uint64")}
 TYPES = {"int": "int", "unsigned": "uint32", "int64_t": "int64", "uint64_t": "uint64", "size_t": "int"}
 # Of a parameter in Go: its type, and what it sends.
 RAW = "raw({0}), int64(len({0}))"
 ROLES = {"descriptor": ("Descriptor", "{0}"), "path": ("string", "{0}"), "string": ("string", "{0}"),
-         "signal": ("syscall.Signal", "int64({0})"), "signals": ("...syscall.Signal", "signalSet({0})"),
+         "signal": ("syscall.Signal", "int64({0})"), "signals": ("...syscall.Signal", "bitSet(1, {0})"),
          "resource": ("Resource", "int64({0})"), "result": ("**os.File", "{0}")}
-ELEMENTS = {"byte": ("...int", "bitSet({0}), int64(len(bitSet({0})))"), "data": ("[]byte", RAW),
+ELEMENTS = {"byte": ("...int", "bitSet(0, {0}), int64(len(bitSet(0, {0})))"), "data": ("[]byte", RAW),
             "unsigned": ("[]uint32", RAW), "sock_filter": ("[]syscall.SockFilter", RAW)}
 NAMES = {("type", "flags"): "kind", ("type", "string"): "kind", ("set", "signals"): "signals",
          ("mask", "array"): "processors", ("read_end", "result"): "end", ("write_end", "result"): "end"}
@@ -75,8 +76,7 @@ def in_go(found):
 
 def comment(text, indent="", name=""):
     """Text of the headers, a paragraph on each line, as godoc takes it."""
-    text = text.replace("\t", "    ")
-    text = CONSTANT.sub(in_go, text)
+    text = CONSTANT.sub(in_go, text.replace("\t", "    "))
     if re.match(r"(?!As )[A-Z][a-z]+s\b", text) and name:
         text = f"{name} {text[0].lower()}{text[1:]}"
     elif name:
@@ -95,8 +95,10 @@ def parameter(operand):
     return name, kind, ("optional({0})" if operand.get("optional") else values).format(name)
 
 
-def is_offered(of):
-    return all(operand["role"] not in ("function", "word") for operand in of["operands"])
+def offered(description):
+    """Numbers and actions, without those that only C can have."""
+    return [(number, of) for number, of in enumerate(description["actions"], 1)
+            if all(operand["role"] not in ("function", "word") for operand in of["operands"])]
 
 
 def action(number, of):
@@ -109,23 +111,12 @@ def action(number, of):
     yield f"func {name}({parameters}) Action {{\n\treturn of({values})\n}}\n"
 
 
-def typed(group, constant):
-    if group in ENUMERATIONS:
-        return ENUMERATIONS[group] or "int"
-    if group == "PSYS_RLIMIT":
-        return "Resource"
-    return "uint64" if group in WIDER else "uint32" if constant["type"] == "unsigned" else ""
-
-
 def blocks(constants):
-    groups = {}
-    for constant in constants:
-        groups.setdefault(constant["group"], []).append(constant)
-    for group, members in groups.items():
+    for group, members in groupby(constants, lambda constant: constant["group"]):
         yield "const ("
         for constant in members:
             yield from comment(constant["text"] or "see the kernel's manual", "\t")
-            kind = typed(group, constant)
+            kind = KINDS.get(group, "uint32" if constant["type"] == "unsigned" else "")
             value = constant["value"] if "value" in constant else constant["values"]["x86_64"]
             yield f"\t{go_name(constant)}{' ' + kind if kind else ''} = {value}"
         yield ")\n"
@@ -155,9 +146,9 @@ def actions(description):
     yield HEAD.format("", "action")
     yield 'import (\n\t"os"\n\t"syscall"\n)\n'
     yield from blocks(constant for constant in description["constants"]
-                      if constant["group"] not in {*ELSEWHERE, *ENUMERATIONS})
-    for number, of in enumerate(description["actions"], 1):
-        if is_offered(of) and of["name"] != "seccomp":
+                      if constant["group"] not in {*ELSEWHERE, *PRIVATE, *ENUMERATIONS})
+    for number, of in offered(description):
+        if of["name"] != "seccomp":
             yield from action(number, of)
 
 
@@ -165,8 +156,7 @@ def seccomp(description):
     """Only Linux has the type of its operand."""
     yield HEAD.format("", "action")
     yield 'import "syscall"\n'
-    yield from next(action(number, of) for number, of in enumerate(description["actions"], 1)
-                    if of["name"] == "seccomp")
+    yield from next(action(number, of) for number, of in offered(description) if of["name"] == "seccomp")
 
 
 def lower_camel(name):
@@ -181,39 +171,38 @@ def member_type(kind):
     return MEMBERS.get(kind) or "unsafe.Pointer", {"int": 4, "unsigned": 4, "uint32_t": 4}.get(kind, 8)
 
 
+def aligned(pairs, between=""):
+    """Lines with two columns, as gofmt has them."""
+    width = max(len(name) for name, _ in pairs)
+    return [f"\t{name:{width}} {between}{value}" for name, value in pairs]
+
+
 def structures(description):
     """Structures with the layouts of C's. An index that is not 0 is an error of the compiler."""
     yield HEAD.format(BLOCK, "aspawn")
     yield 'import (\n\t"syscall"\n\t"unsafe"\n)\n\nconst ('
-    constants = [constant for constant in description["constants"] if constant["group"] in PRIVATE]
-    width = max(len(lower_camel(constant["name"][7:].lower())) for constant in constants)
-    for constant in constants:
-        yield f"\t{lower_camel(constant['name'][7:].lower()):{width}} = {constant['value']}"
+    yield from aligned([(lower_camel(constant["name"][7:].lower()), constant["value"])
+                        for constant in description["constants"] if constant["group"] in PRIVATE], "= ")
     yield ")\n"
-    checks = [("syscall.Rusage{}", None, "psys_rusage")]
+    checks = []
     for of in description["structures"]:
-        if of["name"] not in STRUCTURES:
+        if of["name"] not in (*STRUCTURES, "psys_rusage"):
+            continue
+        layout = of["layouts"]["x86_64"]
+        assert layout == of["layouts"]["aarch64"]
+        if of["name"] == "psys_rusage":
+            checks.append(f"Sizeof(syscall.Rusage{{}})-{layout['size']}")
             continue
         name = "c" + camel(of["name"][7:])
         members = [(lower_camel(member["name"]), member_type(member["type"])[0]) for member in of["members"]]
-        width = max(len(member) for member, _ in members)
-        yield f"type {name} struct {{"
-        yield from (f"\t{member:{width}} {kind}" for member, kind in members)
-        layout, last = of["layouts"]["x86_64"], member_type(of["members"][-1]["type"])[1]
+        checks.append(f"Sizeof({name}{{}})-{layout['size']}")
+        checks += [f"Offsetof({name}{{}}.{member})-{offset}" for (member, _), offset in zip(members, layout["offsets"])]
         # The vet of Go 1.19 does not count what lies behind the last member.
-        if layout["offsets"][-1] + last < layout["size"]:
-            yield f"\t{'_':{width}} [{layout['size'] - layout['offsets'][-1] - last}]byte"
-        yield "}\n"
-        checks.append((f"{name}{{}}", [member for member, _ in members], of["name"]))
-    layouts = {of["name"]: of["layouts"] for of in description["structures"]}
-    yield "var ("
-    for name, members, of in checks:
-        layout = layouts[of]["x86_64"]
-        assert layout == layouts[of]["aarch64"]
-        yield f"\t_ = [1]struct{{}}{{}}[unsafe.Sizeof({name})-{layout['size']}]"
-        yield from (f"\t_ = [1]struct{{}}{{}}[unsafe.Offsetof({name}.{member})-{offset}]"
-                    for member, offset in zip(members or (), layout["offsets"]))
-    yield ")"
+        rest = layout["size"] - layout["offsets"][-1] - member_type(of["members"][-1]["type"])[1]
+        if rest:
+            members.append(("_", f"[{rest}]byte"))
+        yield "\n".join([f"type {name} struct {{", *aligned(members), "}\n"])
+    yield "\n".join(["var (", *(f"\t_ = [1]struct{{}}{{}}[unsafe.{check}]" for check in checks), ")"])
 
 
 def shim(description):
@@ -221,10 +210,8 @@ def shim(description):
     yield "/* Made by the library's bindings/go/generate.py from doc/interface.json. */"
     yield "static const int64_t *make_action(struct aspawn_action *action, const int64_t *of, const char *bytes,"
     yield "\t\t\t\t  int *results)\n{\n\tswitch (*of++) {"
-    for number, of in enumerate(description["actions"], 1):
+    for number, of in offered(description):
         operands = of["operands"]
-        if not is_offered(of):
-            continue
         arguments = ["action"]
         for i, operand in enumerate(operands):
             if operand["role"] == "result":

@@ -16,7 +16,6 @@
 package action
 
 import (
-	"syscall"
 	"unsafe"
 
 	"aspawn.example/bindings/go/internal"
@@ -59,28 +58,21 @@ func optional(text string) any {
 	return text
 }
 
-// A set of numbers as C has it, for signals at least what the kernel reads. A number that nothing
-// has makes it NULL, which is invalid.
-func bitSet(numbers []int) []byte {
+// A set of numbers from first on as C has it, for signals at least what the kernel reads. A number
+// that nothing has makes it NULL, which is invalid.
+func bitSet[T ~int](first T, numbers []T) []byte {
 	set := make([]byte, 16)
 	for _, number := range numbers {
-		if number < 0 || number >= 1<<16 {
+		bit := number - first
+		if bit < 0 || bit >= 1<<16 {
 			return nil
 		}
-		for number/8 >= len(set) {
+		for int(bit/8) >= len(set) {
 			set = append(set, make([]byte, 8)...)
 		}
-		set[number/8] |= 1 << (number % 8)
+		set[bit/8] |= 1 << (bit % 8)
 	}
 	return set
-}
-
-func signalSet(signals []syscall.Signal) []byte {
-	numbers := make([]int, len(signals))
-	for i, signal := range signals {
-		numbers[i] = int(signal) - 1
-	}
-	return bitSet(numbers)
 }
 
 // A copy of the bytes.
