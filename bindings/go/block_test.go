@@ -62,10 +62,10 @@ func one(ctx context.Context, number int) error {
 // helper depth: how much of the frame for C the deepest call uses.
 func depth(...string) {
 	var deepest, entry int64
-	direct = func(of block.Entry, with *block.Arguments) int64 {
-		block.Call(block.Depth, &block.Arguments{Number: [4]int64{1}})
-		r := block.Call(of, with)
-		used := block.Call(block.Depth, new(block.Arguments))
+	call = func(of block.Entry, number int64, pointers ...unsafe.Pointer) int64 {
+		block.Call(block.Depth, 1)
+		r := block.Call(of, number, pointers...)
+		used := block.Call(block.Depth, 0)
 		if old := atomic.LoadInt64(&deepest); used > old && atomic.CompareAndSwapInt64(&deepest, old, used) {
 			atomic.StoreInt64(&entry, int64(of))
 		}
@@ -216,13 +216,13 @@ func TestCollectionsDoNotWaitForAStartThatWaits(t *testing.T) {
 // the world cannot stop.
 func sleeps(...string) {
 	var slept int64 // voluntary context switches
-	direct = func(of block.Entry, with *block.Arguments) int64 {
+	call = func(of block.Entry, number int64, pointers ...unsafe.Pointer) int64 {
 		const thisThread = 1 // RUSAGE_THREAD
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		var before, after syscall.Rusage
 		syscall.Getrusage(thisThread, &before)
-		r := block.Call(of, with)
+		r := block.Call(of, number, pointers...)
 		syscall.Getrusage(thisThread, &after)
 		atomic.AddInt64(&slept, after.Nvcsw-before.Nvcsw)
 		return r

@@ -39,7 +39,6 @@ func lacking(index int, name string) error {
 	return &SetupError{Index: index, Name: name, Err: fmt.Errorf("%s: %w", why, syscall.ENOTSUP)}
 }
 
-// begin starts the command with these files.
 func (c *Cmd) begin(files []any) (*Process, error) {
 	for _, of := range []struct {
 		name    string
@@ -64,7 +63,6 @@ func (c *Cmd) begin(files []any) (*Process, error) {
 	return &Process{theirs.Process}, nil
 }
 
-// newPipe returns the child's end of a pipe, and the other one.
 func newPipe(child int) (*os.File, *os.File, error) {
 	read, write, err := os.Pipe()
 	if child == 1 {

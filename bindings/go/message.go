@@ -16,6 +16,7 @@ import (
 
 	"aspawn.example/bindings/go/action"
 	"aspawn.example/bindings/go/internal"
+	"aspawn.example/bindings/go/internal/block"
 	"aspawn.example/bindings/go/internal/first"
 )
 
@@ -361,16 +362,18 @@ func failed(path string, origins []int, result int, failure *cFailure) error {
 		result = int(failure.error)
 	}
 	number := syscall.Errno(-result)
-	step, name := int(failure.step), failure.name()
+	name := make([]byte, 64)
+	name = name[:call(block.FailureName, int64(len(name)), unsafe.Pointer(failure), unsafe.Pointer(&name[0]))]
 	subject, _, _ := strings.Cut(string(failure.subject[:]), "\x00")
-	e := &SetupError{Index: -1, Name: name, Subject: subject, Err: number}
+	e := &SetupError{Index: -1, Name: string(name), Subject: subject, Err: number}
+	step := int(failure.step)
 	switch {
-	case name == "argument":
+	case e.Name == "argument":
 		if member := members[e.Subject]; member != "" {
 			e.Subject = member
 		}
 		return e
-	case name == "interpreter":
+	case e.Name == "interpreter":
 		if e.Subject == "" {
 			e.Subject = "of its ELF header"
 		}

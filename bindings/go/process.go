@@ -23,22 +23,8 @@ import (
 // Stacks of children that have ended, for later children. C keeps pointers to it.
 var pool = unsafe.Pointer(&block.Memory(64)[0])
 
-// A way to call C: block.Call, or block.CallWaiting for what may wait.
-type way func(block.Entry, *block.Arguments) int64
-
-// What calls an entry that does not wait. A test measures its stack.
-var direct way = block.Call
-
-func (by way) call(entry block.Entry, number int64, pointers ...unsafe.Pointer) int64 {
-	of := &block.Arguments{Number: [4]int64{number}}
-	copy(of.Pointer[:], pointers)
-	return by(entry, of)
-}
-
-// call calls an entry that does not wait.
-func call(entry block.Entry, number int64, pointers ...unsafe.Pointer) int64 {
-	return direct.call(entry, number, pointers...)
-}
+// call calls an entry that does not wait. A test measures its stack.
+var call = block.Call
 
 // Supported is true if the library starts the programs: on Linux, on amd64 and arm64.
 const Supported = true
@@ -66,14 +52,6 @@ func (p *Process) gone() error {
 	return p.over
 }
 
-// name is aspawn_failure_name().
-func (f *cFailure) name() string {
-	name := make([]byte, 64)
-	length := call(block.FailureName, int64(len(name)), unsafe.Pointer(f), unsafe.Pointer(&name[0]))
-	return string(name[:length])
-}
-
-// describe is aspawn_describe().
 func (child *cChild) describe(what int64) int {
 	return int(call(block.Describe, what, unsafe.Pointer(child)))
 }
@@ -85,16 +63,15 @@ func (child *cChild) failure() *cFailure {
 	return failure
 }
 
-// knows returns the way to call a function that waits for the child's number, if it does not know
-// that yet: a helper clones the child.
-func (child *cChild) knows() way {
+// call calls an entry that waits for the child's number, if that is not known yet: a helper clones
+// the child.
+func (child *cChild) call(entry block.Entry, number int64) int64 {
 	if child.describe(factPid) > 0 {
-		return direct
+		return call(entry, number, unsafe.Pointer(child))
 	}
-	return block.CallWaiting
+	return block.CallWaiting(entry, number, unsafe.Pointer(child))
 }
 
-// begin starts the command with these files.
 func (c *Cmd) begin(files []any) (*Process, error) {
 	env, err := c.environ()
 	if err == nil {
@@ -157,7 +134,6 @@ func (c *Cmd) look() error {
 	return nil
 }
 
-// start starts what the message says.
 func start(m *message) (*Process, error) {
 	if m.err != nil {
 		return nil, m.err
@@ -166,11 +142,11 @@ func start(m *message) (*Process, error) {
 	if m.awaitsExec {
 		m.command.flags |= commandStartedFd
 	}
-	by, results := direct, make([]int32, len(m.ends)+1)
+	by, results := call, make([]int32, len(m.ends)+1)
 	if m.waits {
 		by = block.CallWaiting
 	}
-	r := by.call(block.Start, 0, unsafe.Pointer(p.child), unsafe.Pointer(&m.command), unsafe.Pointer(&m.words[0]),
+	r := by(block.Start, 0, unsafe.Pointer(p.child), unsafe.Pointer(&m.command), unsafe.Pointer(&m.words[0]),
 		unsafe.Pointer(&m.bytes[0]), unsafe.Pointer(&m.arrays()[0]), unsafe.Pointer(&results[0]), pool)
 	runtime.KeepAlive(m.files)
 	if r < 0 {
@@ -369,7 +345,7 @@ func (p *Process) Release() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone() == nil {
-		p.child.knows().call(block.Release, 0, unsafe.Pointer(p.child))
+		p.child.call(block.Release, 0)
 		p.finish(errors.New("os: process already released"))
 	}
 	return nil
@@ -382,7 +358,7 @@ func (p *Process) call(entry block.Entry, number int64) (int, error) {
 	if err := p.gone(); err != nil {
 		return 0, err
 	}
-	r := p.child.knows().call(entry, number, unsafe.Pointer(p.child))
+	r := p.child.call(entry, number)
 	if r == -int64(syscall.ESRCH) {
 		return 0, os.ErrProcessDone
 	} else if r < 0 {
@@ -447,23 +423,16 @@ func (p *Process) PID() (pid int, err error) {
 		return p.Pid, nil
 	}
 	until(nil, func() bool {
-		pid, err = p.known()
+		p.mu.Lock()
+		waits := p.gone() == nil && p.child.describe(factPid) <= 0 &&
+			call(block.WaitStarted, 0, unsafe.Pointer(p.child), nil) == -int64(syscall.ETIMEDOUT)
+		p.mu.Unlock()
+		if !waits {
+			pid, err = p.call(block.Pid, 0)
+		}
 		return pid > 0 || err != nil
 	})
 	return
-}
-
-// known returns the number of the child, 0 as long as there is none, or why it could not be cloned.
-func (p *Process) known() (int, error) {
-	p.mu.Lock()
-	child := unsafe.Pointer(p.child)
-	if p.gone() == nil && p.child.describe(factPid) <= 0 &&
-		call(block.WaitStarted, 0, child, nil) == -int64(syscall.ETIMEDOUT) {
-		p.mu.Unlock()
-		return 0, nil
-	}
-	p.mu.Unlock()
-	return p.call(block.Pid, 0)
 }
 
 // Pidfd returns a new descriptor of the child, which the caller closes.

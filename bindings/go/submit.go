@@ -46,13 +46,13 @@ func NewQueue(options QueueOptions) (*Queue, error) {
 		jobBytes: uint32(options.JobBytes), delayMs: uint32(milliseconds(options.Delay))}
 	of.size = uint64(unsafe.Sizeof(of))
 	var queue unsafe.Pointer
-	if r := way(block.CallWaiting).call(block.QueueCreate, int64(signalMask()), unsafe.Pointer(&queue), unsafe.Pointer(&of)); r < 0 {
+	if r := block.CallWaiting(block.QueueCreate, int64(signalMask()), unsafe.Pointer(&queue), unsafe.Pointer(&of)); r < 0 {
 		return nil, os.NewSyscallError("aspawn_queue_create", syscall.Errno(-r))
 	}
 	q := &Queue{queue: queue, ready: polledFile(int32(call(block.QueueFd, 0, queue))), places: make(chan struct{}, options.Jobs),
 		closed: make(chan struct{}), served: make(chan struct{}), pending: map[uint64]*pending{}}
 	if q.ready == nil {
-		way(block.CallWaiting).call(block.QueueClose, 0, queue)
+		block.CallWaiting(block.QueueClose, 0, queue)
 		return nil, os.NewSyscallError("dup", syscall.EMFILE)
 	}
 	go q.collect()
@@ -69,7 +69,7 @@ func (q *Queue) Close() error {
 	close(q.closed)
 	q.ready.Close()
 	<-q.served
-	way(block.CallWaiting).call(block.QueueClose, 0, q.queue)
+	block.CallWaiting(block.QueueClose, 0, q.queue)
 	q.queue = nil
 	for cookie := range q.pending {
 		q.deliver(cookie, &Result{Outcome: OutcomeCancelled, Err: ErrQueueClosed}, nil)
@@ -231,7 +231,6 @@ func (q *Queue) take() bool {
 	return int(count) == len(results)
 }
 
-// bytesAt copies bytes of C.
 func bytesAt(at *byte, length uint64) []byte {
 	if at == nil {
 		return nil
@@ -239,7 +238,6 @@ func bytesAt(at *byte, length uint64) []byte {
 	return append([]byte{}, unsafe.Slice(at, int(length))...)
 }
 
-// read copies a result.
 func read(of *cResult) *Result {
 	r := &Result{
 		Outcome:     Outcome(of.outcome),

@@ -20,21 +20,28 @@ import (
 // An Entry is the address of a function in the block.
 type Entry uintptr
 
-// Arguments of an entry. Pointers are to memory that does not move: Arguments, and what it points
+// What block.c gets. Pointers are to memory that does not move: the arguments, and what they point
 // to, are never on a goroutine's stack. C keeps none of the pointers.
-type Arguments struct {
-	Pointer [8]unsafe.Pointer
-	Number  [4]int64
+type arguments struct {
+	pointer [8]unsafe.Pointer
+	number  [4]int64
+}
+
+func newArguments(number int64, pointers []unsafe.Pointer) *arguments {
+	of := &arguments{number: [4]int64{number}}
+	copy(of.pointer[:], pointers)
+	return of
 }
 
 // The block. Not to be called.
 func code()
 
 // Not noescape: what the arguments point to must be on the heap.
-func call(entry Entry, of *Arguments) int64
+func call(entry Entry, of *arguments) int64
 
 // Call calls an entry that does not wait.
-func Call(entry Entry, of *Arguments) int64 {
+func Call(entry Entry, number int64, pointers ...unsafe.Pointer) int64 {
+	of := newArguments(number, pointers)
 	r := call(entry, of)
 	runtime.KeepAlive(of)
 	return r
@@ -55,18 +62,17 @@ const (
 // CallWaiting calls an entry that may wait, on a thread that lasts as long as the call, and waits
 // in Go. The thread has the credentials, directory and descriptors of the calling one. Where no
 // thread can be made, as after unshare(CLONE_NEWPID), this is Call.
-func CallWaiting(entry Entry, of *Arguments) int64 {
+func CallWaiting(entry Entry, number int64, pointers ...unsafe.Pointer) int64 {
 	stack := Memory(stackSize)
 	if stack == nil {
-		return Call(entry, of)
+		return Call(entry, number, pointers...)
 	}
 	defer syscall.Munmap(stack)
 	syscall.Mprotect(stack[:os.Getpagesize()], syscall.PROT_NONE)
 	top := (*thread)(unsafe.Pointer(&stack[stackSize-64]))
-	begin := &Arguments{Number: [4]int64{int64(entry)}}
-	begin.Pointer[0], begin.Pointer[1] = unsafe.Pointer(top), unsafe.Pointer(of)
-	if Call(Thread, begin) < 0 {
-		return Call(entry, of)
+	of := newArguments(number, pointers)
+	if Call(Thread, int64(entry), unsafe.Pointer(top), unsafe.Pointer(of)) < 0 {
+		return Call(entry, number, pointers...)
 	}
 	for atomic.LoadInt32(&top.runs) != 0 {
 		syscall.Syscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(&top.runs)), futexWait, 1, 0, 0, 0)

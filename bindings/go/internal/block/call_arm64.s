@@ -3,7 +3,7 @@
 #include "funcdata.h"
 #include "textflag.h"
 
-// func call(entry Entry, of *Arguments) int64
+// func call(entry Entry, of *arguments) int64
 //
 // The prologue makes the goroutine's stack grow for the frame, which is C's stack.
 TEXT ·call(SB), 0, $16384-24
