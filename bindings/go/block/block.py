@@ -19,9 +19,11 @@ HERE = Path(__file__).resolve().parent
 COMPILER = "clang-19"
 TOOLS = ("ld.lld-19", "llvm-nm-19", "llvm-objcopy-19", "llvm-objdump-19", "llvm-readelf-19")
 # In the tiny code model each address is relative to the instruction. Go keeps g in x28: a signal
-# handler that interrupts the block needs it there.
-ARCHITECTURES = {"amd64": ("x86_64", ["-fPIE"], "QUAD"),
-                 "arm64": ("aarch64", ["-fPIE", "-mcmodel=tiny", "-ffixed-x28", "-mno-outline-atomics"], "DWORD")}
+# handler that interrupts the block needs it there. In place of a zero the arm64 assembler of Go 1.19
+# writes the word before, but a WORD is the low half of its constant.
+ARCHITECTURES = {"amd64": ("x86_64", ["-fPIE"], "QUAD", "QUAD $0x0"),
+                 "arm64": ("aarch64", ["-fPIE", "-mcmodel=tiny", "-ffixed-x28", "-mno-outline-atomics"],
+                           "DWORD", "WORD $0x100000000; WORD $0x100000000")}
 # Not vectorized: vectors take hundreds of bytes of the stack.
 FLAGS = ["-std=c11", "-Os", "-fno-vectorize", "-fno-slp-vectorize", "-ffreestanding", "-fvisibility=hidden",
          "-ffunction-sections", "-fdata-sections", "-fno-stack-protector", "-fno-asynchronous-unwind-tables",
@@ -68,24 +70,24 @@ def check_object(path, arch):
         sys.exit(f"block.py: {path.name} uses x28, in which Go has g")
 
 
-def assembly(code, directive):
+def assembly(code, directive, zero):
     """Lines of eight words."""
     yield HEAD + '\n#include "textflag.h"\n'
     yield "// The unwinder must not look at C's frames: TOPFRAME."
     yield "TEXT ·code(SB), NOSPLIT|NOFRAME|TOPFRAME, $0-0"
     for at in range(0, len(code), 64):
         words = (int.from_bytes(code[i:i + 8], "little") for i in range(at, min(at + 64, len(code)), 8))
-        yield "\t" + "; ".join(f"{directive} ${word:#x}" for word in words)
+        yield "\t" + "; ".join(f"{directive} ${word:#x}" if word else zero for word in words)
 
 
 def main():
     if not all(map(shutil.which, (COMPILER, *TOOLS))):
         sys.exit("block.py: the Go package needs clang-19, lld-19 and llvm-19")
     amalgamation, interface, to = (Path(word).resolve() for word in sys.argv[1:])
-    for go, (arch, flags, directive) in ARCHITECTURES.items():
+    for go, (arch, flags, *words) in ARCHITECTURES.items():
         with tempfile.TemporaryDirectory() as directory:
             code, entries = link(amalgamation, interface, arch, flags, Path(directory))
-        (to / f"code_{go}.s").write_text("\n".join(assembly(code, directive)) + "\n")
+        (to / f"code_{go}.s").write_text("\n".join(assembly(code, *words)) + "\n")
         width = max(len(name.replace("_", "")) for name in entries)
         lines = [f"\t{''.join(word.capitalize() for word in name.split('_')):{width}} Entry = {address}"
                  for name, address in sorted(entries.items())]

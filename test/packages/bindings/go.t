@@ -49,6 +49,22 @@ refuses_unfit_code()
 		refuses 'R_X86_64_64\|has data' '$a int near; ENTRY(near) { void *at; __asm__("movabs $near, %0" : "=r"(at)); return (int64_t)at; }' block.c
 }
 
+# has_the_block GO: the bytes of the block are in a program. An assembler of Go has changed some.
+has_the_block()
+{
+	for architecture in amd64 arm64; do
+		(cd "$module" && CGO_ENABLED=0 GOARCH=$architecture "$1" build -o "bench-$architecture" bench.go) &&
+			python3 - "$module" $architecture <<-'END' || return 1
+				import re, sys
+				module, architecture = sys.argv[1:]
+				sizes = {"QUAD": 8, "DWORD": 8, "WORD": 4}
+				words = re.findall(r"(QUAD|D?WORD) \$(\w+)", open(f"{module}/internal/block/code_{architecture}.s").read())
+				block = b"".join((int(value, 16) % 256 ** sizes[name]).to_bytes(sizes[name], "little") for name, value in words)
+				sys.exit(len(block) < 50000 or block not in open(f"{module}/bench-{architecture}", "rb").read())
+			END
+	done
+}
+
 # Each name of its column in doc/bindings.md, as a program.
 has_the_names()
 {
@@ -226,6 +242,7 @@ without_cgo()
 check "the module is made" packs
 check "the block of code is the same again" makes_the_same_block
 check "no block has data, relocations, or a use of the register of g" refuses_unfit_code
+check "the block is in a program as it was compiled, for amd64 and arm64" has_the_block "$oldest"
 check "it has what doc/bindings.md says" has_the_names "$oldest"
 check "$("$oldest" version): gofmt" is_formatted "$oldest"
 check "$("$oldest" version): its tests with the race detector" passes "$oldest" -race -short -cpu 8
