@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 COMPILER = "clang-19"
 TOOLS = ("ld.lld-19", "llvm-nm-19", "llvm-objcopy-19", "llvm-objdump-19", "llvm-readelf-19")
 # In the tiny code model each address is relative to the instruction. Go keeps g in x28: a signal
-# handler that interrupts the block needs it there. In place of a zero the arm64 assembler of Go 1.19
+# handler that interrupts the block needs it there. In place of a zero Go 1.19's assembler for arm64
 # writes the word before, but a WORD is the low half of its constant.
 ARCHITECTURES = {"amd64": ("x86_64", ["-fPIE"], "QUAD", "QUAD $0x0"),
                  "arm64": ("aarch64", ["-fPIE", "-mcmodel=tiny", "-ffixed-x28", "-mno-outline-atomics"],

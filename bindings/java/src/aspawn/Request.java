@@ -28,7 +28,7 @@ final class Request implements AutoCloseable {
     final ByteBuffer memory;
     final long base; // its address
     boolean isCertain; // only the file decides if the program is executed
-    final List<Integer> ends = new ArrayList<>(); // where the start stores that of each action's pipe
+    final List<Integer> ends = new ArrayList<>(); // where the start stores those of the actions
     int firstAction, addedActions; // those that were added: the package's own come before and after
 
     private Request(int size) {
