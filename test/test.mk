@@ -176,7 +176,7 @@ test-fuzz-corpus: ## what fuzzing has found, and what reaches most: seconds
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) TOOLCHAINS=1 MATRIX=all RUNS=5 -- test test-suite-repeated test-trees test-model-longer test-build test-queue test-queue-races test-cli-whole test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-systemd test-headers test-readme lint analyze
+	$(summary) TOOLCHAINS=1 MATRIX=all RUNS=5 -- test test-suite-repeated test-trees test-model-longer test-build test-queue test-queue-races test-cli-whole test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-systemd test-go-arm64 test-headers test-readme lint analyze
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/packages/build.t
@@ -214,6 +214,12 @@ SUITES ?= bookworm trixie
 test-systemd: $(cli) ## the cgroups of the command aspawn below systemd, as a user and as root, in guests under QEMU
 	test/machines/kernels/fetch x86_64-on-amd64-6.1 x86_64-on-amd64-6.12
 	test/prove --timer -j2 --exec test/machines/systemd/boot $(SUITES)
+
+# As root, test/machines/kernels/install first.
+.PHONY: test-go-arm64
+test-go-arm64: bindings-go ## the tests of the Go module on arm64, in a guest under QEMU
+	test/machines/kernels/fetch aarch64-on-arm64-new
+	test/prove --timer test/machines/go-arm64.t
 
 # The other architectures that many machines have. Check-all has all.
 emulated := arm i386 loongarch64 mipsel riscv64
