@@ -22,7 +22,8 @@ ELSEWHERE = {"int": "-PSYS_ENOSYS", "int64_t": "-(PSYS_ENOSYS as i64)", "size_t"
 KEYWORDS = """as box break const crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref self
 static struct super trait unsafe use where while""".split()
 RENAMED = {"type": "kind", **{word: f"{word}_" for word in KEYWORDS}}
-# The architectures that Rust tells apart by the width of a pointer, or calls otherwise; it has no sh4.
+# The architectures that Rust tells apart by the width of a pointer, or calls otherwise; it has no
+# sh4.
 ARCHITECTURES = {"i386": 'target_arch = "x86"', **{
     name: f'all(target_arch = "{arch}", target_pointer_width = "{width}")' for name, arch, width in (
         ("x86_64", "x86_64", 64), ("x32", "x86_64", 32), ("mips64", "mips64", 64), ("mipsn32", "mips64", 32))}}
@@ -40,8 +41,9 @@ FLAGS = [("spec::Spec", "raw.flags", "aspawn_command_flags", []),
 CONSTANTS = {"ASPAWN_COMMAND_": "`{lower}`", "ASPAWN_OWNER_": "[`Owner::{camel}`]",
              "ASPAWN_MEMORY_": "[`Memory::{camel}`]", "ASPAWN_STEP_": "[`Step::{camel}`](crate::Step::{camel})"}
 STEPS = {"CLONE": "Start"}
-# What an operand is: its parameter in spec, the one of std's types, what spec gets for that one, what
-# the action keeps, and what the C function gets. Others, such as flags and IDs, are as integers.
+# What an operand is: its parameter in spec, the one of std's types, what spec gets for that one,
+# what the action keeps, and what the C function gets. Others, such as flags and IDs, are as
+# integers.
 TEXT = ("action.text({0}.as_ref())", "{0}.as_ptr().cast()")
 OPTIONAL = ("{0}.map(|bytes| action.text(bytes))",
             "{0}.as_ref().map_or(ptr::null(), |text| text.as_ptr().cast())")
@@ -110,7 +112,8 @@ def value(constant):
 
 
 def documented(of, indent=""):
-    """Text of the headers, with what it says of C alone, a paragraph on each line, as rustdoc takes it."""
+    """Text of the headers, with what it says of C alone, a paragraph on each line, as rustdoc takes
+    it."""
     text = "\n".join(filter(None, [of["text"], of.get("in_c")]))
     if not text:
         return [f"{indent}#[allow(missing_docs)]"]

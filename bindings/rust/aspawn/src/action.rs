@@ -83,8 +83,8 @@ pub(crate) mod spec {
     #[derive(Clone)]
     pub struct Action {
         pub(crate) raw: sys::aspawn_action,
-        /// What makes the action, with the caller's end of a pipe, which is known to each child, and
-        /// the program's number.
+        /// What makes the action, with the caller's end of a pipe, which is known to each child,
+        /// and the program's number.
         pub(crate) pipe: Option<(PipeMaker, i32)>,
         /// Why it cannot be performed, or 0.
         error: i32,

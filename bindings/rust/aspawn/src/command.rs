@@ -190,8 +190,8 @@ impl<E> CommandOf<E> {
         process_group(group: i32) |command| command.process_group = Some(group);
         /// A session of its own, without a controlling terminal; it is a process group too.
         setsid(setsid: bool) |command| command.setsid = setsid;
-        /// Adds an action, which the child performs after what the other methods ask for, and in the
-        /// order in which actions are added.
+        /// Adds an action, which the child performs after what the other methods ask for, and in
+        /// the order in which actions are added.
         action(action: Action) |command| {
             const EBADF: i32 = 9;
             let Action { mut raw, uses, makes } = action;

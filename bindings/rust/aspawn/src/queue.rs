@@ -120,8 +120,8 @@ impl<'a> Job<'a> {
     }
 
     setters! {
-        /// Replaces the arguments of a prepared command, also the first, which is the program's name;
-        /// of no others.
+        /// Replaces the arguments of a prepared command, also the first, which is the program's
+        /// name; of no others.
         argv<T: AsRef<[u8]>>(argv: impl IntoIterator<Item = T>) |job| match &mut job.source {
             Source::Prepared(_, words) => {
                 let argv = argv.into_iter();

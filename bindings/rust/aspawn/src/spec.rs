@@ -195,8 +195,8 @@ impl Spec {
             let environment = spec.environment.insert(Environment::default());
             variables.into_iter().for_each(|variable| environment.push(&[variable.as_ref()]))
         };
-        /// The directories in which the program is looked for, in the format of PATH. Otherwise they
-        /// are the PATH of the program's environment.
+        /// The directories in which the program is looked for, in the format of PATH. Otherwise
+        /// they are the PATH of the program's environment.
         search_path(path: impl AsRef<[u8]>)
             |spec| spec.search_path = Some(with_nul(path.as_ref(), &mut spec.has_nul));
         /// Adds an action.

@@ -227,8 +227,8 @@ impl Queue {
         loop {
             // Before the look, after which another task may take what has woken this one.
             let taken = self.taken.notified();
-            // As the look can make the descriptor unreadable before epoll(7) has told the tasks that
-            // wait for it, they look too.
+            // As the look can make the descriptor unreadable before epoll(7) has told the tasks
+            // that wait for it, they look too.
             let outcome = self.queue.take(Some(Duration::ZERO));
             if !matches!(outcome, Ok(Poll::Pending)) {
                 self.taken.notify_waiters();
