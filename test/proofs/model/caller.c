@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "model.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
@@ -15,7 +16,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+enum { MOST_REFUSED = 4 };
 
 struct world world;
 
@@ -176,6 +183,48 @@ static void become_other_user(void)
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
+/* A filter answers the calls, as in a sandbox. */
+static void filter_calls(const int *calls, unsigned count, unsigned answer)
+{
+	struct sock_filter filter[2 * MOST_REFUSED + 2] = { BPF_STMT(
+		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+	struct sock_fprog program = { (unsigned short)(2 * count + 2), filter };
+
+	for (unsigned i = 0; i < count; i++) {
+		filter[2 * i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+								 (unsigned)calls[i], 0, 1);
+		filter[2 * i + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer);
+	}
+	filter[2 * count + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 &&
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* The library has something in place of each call. Neither the model nor a program makes one of the
+ * calls for commands. */
+static void refuse_something(struct random *random, bool has_queue)
+{
+	static const int newer[] = { SYS_clone3, SYS_pidfd_open, SYS_pidfd_send_signal,
+				     SYS_pidfd_getfd },
+			 of_queues[] = {
+				 SYS_kill,
+				 SYS_kcmp,
+				 SYS_epoll_pwait,
+#ifdef SYS_wait4
+				 SYS_wait4,
+#endif
+			 };
+	const unsigned count = sizeof newer / sizeof *newer, first = random_below(random, count),
+		       others = sizeof of_queues / sizeof *of_queues;
+	const unsigned error = SECCOMP_RET_ERRNO | (unsigned)ONE_OF(random, EPERM, ENOSYS);
+
+	if (has_queue && random_below(random, 2))
+		filter_calls(&of_queues[random_below(random, others)], 1, error);
+	else
+		filter_calls(&newer[first], 1 + random_below(random, count - first), error);
+}
+
 static void *pause_for_ever(void *unused)
 {
 	(void)unused;
@@ -196,7 +245,7 @@ static void raise_peak(void)
 	munmap(memory, SIZE);
 }
 
-void caller_become(uint64_t trial)
+void caller_become(uint64_t trial, bool has_queue)
 {
 	struct random r, *const random = &r;
 	pthread_t thread;
@@ -216,4 +265,6 @@ void caller_become(uint64_t trial)
 		prctl(PR_SET_DUMPABLE, 0);
 	if (random_below(random, 4) == 0)
 		pthread_create(&thread, NULL, pause_for_ever, NULL);
+	if (random_below(random, has_queue ? 2 : 4) == 0)
+		refuse_something(random, has_queue);
 }

@@ -142,7 +142,7 @@ static bool is_wrong_alone(const struct trial *trial)
 	fflush(stdout);
 	const pid_t worker = fork();
 	if (worker == 0) {
-		caller_become(trial->number);
+		caller_become(trial->number, false);
 		try_command(trial);
 		_exit(0);
 	}
@@ -158,7 +158,7 @@ static void try_commands(uint64_t first, int count)
 	const pid_t worker = fork();
 	if (worker == 0) {
 		static struct trial trial;
-		caller_become(first);
+		caller_become(first, false);
 		for (int i = 0; i < count && !is_wrong(); i++) {
 			trial_make(&trial, first + (uint64_t)i);
 			try_command(&trial);
@@ -219,7 +219,7 @@ static void try_jobs_in_worker(uint64_t number)
 	const pid_t worker = fork();
 	if (worker == 0) {
 		told->trial = number;
-		caller_become(number);
+		caller_become(number, true);
 		try_jobs(number, JOBS, &told->report);
 		_exit(0);
 	}

@@ -72,8 +72,8 @@ enum {
 
 enum { TRIALS_OF_CALLER = 16 };
 
-/* Makes the calling process the random caller of the number's trials. */
-void caller_become(uint64_t trial);
+/* Makes the calling process the random caller of the number's trials, or of a queue. */
+void caller_become(uint64_t trial, bool has_queue);
 
 /* --- a trial: a command, and how it is run -------------------------------- */
 

@@ -61,6 +61,6 @@ int main(int argc, char **argv)
 	if (ms)
 		psys_nanosleep(&time, NULL);
 	if (signal)
-		psys_kill(psys_getpid(), signal);
+		psys_tgkill(psys_getpid(), psys_gettid(), signal);
 	return number(argv[3]);
 }
