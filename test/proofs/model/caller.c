@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <linux/filter.h>
@@ -183,6 +184,34 @@ static void become_other_user(void)
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
+/* Lets a trapped call fail with ENOSYS. */
+static void fail_trapped_call(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *const interrupted = context;
+
+	(void)signal, (void)info;
+#ifdef __x86_64__
+	interrupted->uc_mcontext.gregs[REG_RAX] = -ENOSYS;
+#elif defined(__aarch64__)
+	interrupted->uc_mcontext.regs[0] = (unsigned long)-ENOSYS;
+#else
+	(void)interrupted;
+#endif
+}
+
+/* Returns false on an architecture that the handler does not know. */
+static bool handle_trapped_calls(void)
+{
+#if defined(__x86_64__) || defined(__aarch64__)
+	const struct sigaction action = { .sa_sigaction = fail_trapped_call,
+					  .sa_flags = SA_SIGINFO };
+
+	return sigaction(SIGSYS, &action, NULL) == 0;
+#else
+	return false;
+#endif
+}
+
 /* A filter answers the calls, as in a sandbox. */
 static void filter_calls(const int *calls, unsigned count, unsigned answer)
 {
@@ -219,7 +248,9 @@ static void refuse_something(struct random *random, bool has_queue)
 		       others = sizeof of_queues / sizeof *of_queues;
 	const unsigned error = SECCOMP_RET_ERRNO | (unsigned)ONE_OF(random, EPERM, ENOSYS);
 
-	if (has_queue && random_below(random, 2))
+	if (random_below(random, 4) == 0 && handle_trapped_calls())
+		filter_calls(newer, 1, SECCOMP_RET_TRAP);
+	else if (has_queue && random_below(random, 2))
 		filter_calls(&of_queues[random_below(random, others)], 1, error);
 	else
 		filter_calls(&newer[first], 1 + random_below(random, count - first), error);
