@@ -15,6 +15,8 @@
 #include <syscall/file.h>
 #include <syscall/syscall.h>
 
+#include "attacks.h"
+
 void random_begin(struct random *random, uint64_t number)
 {
 	random->state = number * 0x9E3779B97F4A7C15ULL + 0x1234567;
@@ -555,6 +557,16 @@ static const char *random_file(struct random *random)
 			     "./model-script", "model-text", "./model-text");
 }
 
+/* An ATTACK_STOP takes a second. */
+static const char *random_argument(const struct trial *trial, struct random *random)
+{
+	if (trial->owner == ASPAWN_OWNER_CALLER || !is_rare(random))
+		return ONE_STRING_OF(random, "", "x y", "*");
+	if (is_rare(random))
+		return ATTACK_STOP;
+	return ONE_STRING_OF(random, ATTACK_TRACE, ATTACK_LEAVE, ATTACK_LIMIT);
+}
+
 static uint64_t random_flags(const struct trial *trial, struct random *random)
 {
 	static const uint64_t any[] = {
@@ -603,7 +615,7 @@ void trial_make(struct trial *trial, uint64_t number)
 	if (random_below(random, 40) == 0)
 		repeat_first(trial, random);
 	trial->file = random_file(random);
-	trial->argument = ONE_STRING_OF(random, "", "x y", "*");
+	trial->argument = random_argument(trial, random);
 	trial->search_path = ONE_STRING_OF(random, NULL, NULL, NULL, world.paths, "", "/none::sub",
 					   "plain:/bin");
 	trial->streams[0] = ONE_OF(random, 0, 0, 0, -1, -2, -4, FILE_FD, OTHER_FILE_FD, NULL_FD);
@@ -690,6 +702,14 @@ static bool simplify_file(struct trial *trial)
 	return !is_simple;
 }
 
+static bool simplify_argument(struct trial *trial)
+{
+	const bool is_simple = !*trial->argument;
+
+	trial->argument = "";
+	return !is_simple;
+}
+
 static bool simplify_search_path(struct trial *trial)
 {
 	const bool is_simple = !trial->search_path;
@@ -748,6 +768,8 @@ bool trial_simplify(struct trial *trial, int way, bool *is_last)
 	case 15:
 		return simplify_order(trial);
 	case 16:
+		return simplify_argument(trial);
+	case 17:
 		return !(trial->flags &
 			 (ASPAWN_COMMAND_DIES_WITH_CALLER | ASPAWN_COMMAND_TREE_OR_GROUP)) &&
 		       !trial_has(trial, ASPAWN_ACTION_NEW_CGROUP) &&

@@ -12,6 +12,7 @@
 
 #include <aspawn/queue.h>
 
+#include "attacks.h"
 #include "letters.h"
 
 enum { MOST_JOBS = 64, LONG_MS = 120000, MOST_OUTPUT = 200000, MOST_KEYS = 3 };
@@ -26,6 +27,7 @@ struct known {
 	int64_t limit_ms, grace_ms;
 	int stop_signal, priority;
 	uint32_t key, key_limit;
+	const char *attack; /* or NULL */
 	/* The results. */
 	bool has_ended;
 	int64_t ticket, started_ns, ended_ns;
@@ -34,6 +36,17 @@ struct known {
 static struct known jobs[MOST_JOBS];
 
 /* --- a random job --------------------------------------------------------- */
+
+/* An ATTACK_STOP of the server takes two seconds. There is no ATTACK_LIMIT: without descriptors a
+ * helper needs kill(2), which the caller's filter may refuse. */
+static const char *random_attack(const struct known *job, struct random *random)
+{
+	if (random_below(random, 500) == 0)
+		return ATTACK_STOP;
+	if (!job->is_tree || random_below(random, 8))
+		return NULL;
+	return ONE_STRING_OF(random, ATTACK_TRACE, ATTACK_LEAVE);
+}
 
 static void job_make(struct known *job, struct random *random, const uint32_t *limits)
 {
@@ -67,6 +80,7 @@ static void job_make(struct known *job, struct random *random, const uint32_t *l
 	job->priority = (int)random_below(random, ASPAWN_MOST_PRIORITY + 1);
 	job->key = random_below(random, MOST_KEYS + 1);
 	job->key_limit = limits[job->key];
+	job->attack = random_attack(job, random);
 }
 
 static void print_job(const struct known *job, struct report *report)
@@ -74,12 +88,12 @@ static void print_job(const struct known *job, struct report *report)
 	complain(report,
 		 "  job: outcome %d, step %d, exit %d, signal %d, writes %d and %d, input %d, "
 		 "joins %d, drops %d %d, keeps %zu and %zu, tail %d, tree %d, copied %d, prepared %d, "
-		 "descriptor %d, image %d, limit %lld, grace %lld, stop_signal %d",
+		 "descriptor %d, image %d, limit %lld, grace %lld, stop_signal %d, attack: %s",
 		 job->outcome, job->step, job->exit_code, job->signal, job->out, job->err,
 		 job->has_input, job->joins, job->drops_out, job->drops_err, job->out_size,
 		 job->err_size, job->is_tail, job->is_tree, job->is_copied, job->is_prepared,
 		 job->has_descriptor, job->has_image, (long long)job->limit_ms,
-		 (long long)job->grace_ms, job->stop_signal);
+		 (long long)job->grace_ms, job->stop_signal, job->attack ? job->attack : "none");
 }
 
 /* --- submission ----------------------------------------------------------- */
@@ -116,8 +130,8 @@ static void job_submit(struct aspawn_queue *queue, struct known *job, int64_t pr
 
 	for (int i = 0; i < 5; i++)
 		snprintf(words[i], sizeof words[i], "%d", numbers[i]);
-	char *const *const argv =
-		ASPAWN_ARGV("writer", words[0], words[1], words[2], words[3], words[4]);
+	char *const *const argv = ASPAWN_ARGV("writer", words[0], words[1], words[2], words[3],
+					      words[4], job->attack);
 	const bool is_missing = job->outcome == ASPAWN_OUTCOME_NOT_STARTED && job->step < 0;
 	const struct aspawn_command command = {
 		.size = sizeof command,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -245,6 +246,19 @@ static void run(const struct aspawn_command *command, const struct trial *trial,
 	*failure = io.failure;
 }
 
+/* A process that an ATTACK_LEAVE has left holds a lock. Waits for the end of the process: the next
+ * command would see the lock, too. */
+static void complain_of_left(struct report *report)
+{
+	const int fd = open(world.output, O_RDWR | O_CLOEXEC);
+
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		complain(report, "a process of the tree lives on");
+		flock(fd, LOCK_EX);
+	}
+	close(fd);
+}
+
 void run_by_library(const struct trial *trial, struct ending *ending, struct report *report)
 {
 	static struct aspawn_action actions[MOST_STEPS + MOST_REPEATS];
@@ -275,6 +289,8 @@ void run_by_library(const struct trial *trial, struct ending *ending, struct rep
 		start(&command, trial, ending, &failure, report);
 	ending->step = failure.step;
 	ending->error = failure.error;
+	if (trial->owner == ASPAWN_OWNER_TREE && !(trial->flags & ASPAWN_COMMAND_TREE_OR_GROUP))
+		complain_of_left(report);
 	caller_complain(report, trial->has_pool);
 	take_output(&ending->state);
 }

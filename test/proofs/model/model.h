@@ -13,6 +13,7 @@
  *   main.c      makes the trials, and reduces a command with another end
  *   reporter.c  the program of the commands; state.c: the state of a process
  *   writer.c    the program of the jobs
+ *   attacks.h   what both programs do to a helper or a server
  */
 #ifndef MODEL_H
 #define MODEL_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands execute this program. The program writes its own state, arguments and environment to
- * the file named by the first argument. */
+ * the file named by the first argument. The last argument may be the name of an attack. */
 #define PSYS_DEFINE_MEMORY_FUNCTIONS
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "attacks.h"
 #include "state.h"
 
 int main(int argc, char **argv, char **environment);
@@ -27,6 +28,7 @@ int main(int argc, char **argv, char **environment)
 	text_add_state(&text);
 	add_strings(&text, "argument ", argv);
 	add_strings(&text, "variable ", environment);
+	attack(argv[argc - 1], argv[1]);
 	const int file = psys_open(argv[1], PSYS_O_WRONLY | PSYS_O_TRUNC, 0);
 	return psys_write(file, text.bytes, text.length) == (long)text.length ? 7 : 98;
 }

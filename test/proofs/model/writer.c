@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The jobs execute this program: writer OUT ERR CODE SIGNAL MS. The program writes the letters of
- * letter_at() to standard output and standard error, and afterwards the input to standard output.
+/* The jobs execute this program: writer OUT ERR CODE SIGNAL MS [ATTACK]. ATTACK is a name of
+ * attacks.h. The program writes the letters of letter_at() to standard output and standard error,
+ * and afterwards the input to standard output.
  * The program sleeps for MS milliseconds, and ends by SIGNAL, if not 0, or exits with CODE. */
 #define PSYS_DEFINE_MEMORY_FUNCTIONS
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 #include <syscall/time.h>
 
+#include "attacks.h"
 #include "letters.h"
 
 int main(int argc, char **argv);
@@ -55,6 +57,8 @@ int main(int argc, char **argv)
 	const int ms = number(argv[5]), signal = number(argv[4]);
 	const struct psys_timespec time = { ms / 1000, ms % 1000 * 1000000L };
 
+	if (argc > 6)
+		attack(argv[6], "");
 	if (write_letters(1, number(argv[1])) < 0 || write_letters(2, number(argv[2])) < 0 ||
 	    copy_input() < 0)
 		return 98;

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* A program attacks its parent, if the parent is a process of the library: a helper or a server.
+ * The command or job ends as it would without the attack. */
+#ifndef ATTACKS_H
+#define ATTACKS_H
+
+#include <stdbool.h>
+
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+#include <syscall/time.h>
+
+#define ATTACK_STOP "stops its parent" /* for a second, until the library continues the parent */
+#define ATTACK_TRACE "is traced by its parent"
+#define ATTACK_LEAVE "leaves a process to its tree"
+#define ATTACK_LIMIT "leaves a process to its tree, which may open nothing more"
+
+/* Stores the name of the parent's process, or an empty name. */
+static inline void get_name_of_parent(char name[16])
+{
+	char path[40] = "/proc/";
+	const size_t length = psys_i64_to_decimal(path + 6, psys_getppid());
+
+	psys_strlcpy(path + 6 + length, "/comm", 8);
+	const int fd = psys_open(path, PSYS_O_CLOEXEC, 0);
+	const long size = psys_read(fd, name, 15);
+	psys_close(fd);
+	name[size < 0 ? 0 : size] = '\0';
+}
+
+/* Leaves a process for ten seconds, which holds a lock on the file. */
+static inline void leave_process(const char *path)
+{
+	const struct psys_timespec time = { 10, 0 };
+
+	psys_flock(psys_open(path, PSYS_O_WRONLY, 0), 6 /* LOCK_EX | LOCK_NB */);
+	if (psys_fork())
+		return;
+	psys_setsid();
+	psys_nanosleep(&time, NULL);
+	psys_exit_group(0);
+}
+
+static inline void attack(const char *name, const char *path)
+{
+	const struct psys_rlimit64 none = { 0, 0 };
+	char parent[16];
+
+	get_name_of_parent(parent);
+	const bool is_tree = !psys_strcmp(parent, "aspawn-tree\n"),
+		   is_helper = is_tree || !psys_strcmp(parent, "aspawn-helper\n"),
+		   is_server = !psys_strcmp(parent, "aspawn-queue\n");
+	const bool leaves = !psys_strcmp(name, ATTACK_LEAVE),
+		   limits = !psys_strcmp(name, ATTACK_LIMIT);
+
+	if ((is_helper || is_server) && !psys_strcmp(name, ATTACK_STOP))
+		psys_kill(psys_getppid(), PSYS_SIGSTOP);
+	/* A server leaves its tracees stopped. */
+	if (is_helper && !psys_strcmp(name, ATTACK_TRACE) &&
+	    psys_ptrace(0 /* PTRACE_TRACEME */, 0, NULL, NULL) == 0)
+		psys_kill(psys_getpid(), PSYS_SIGWINCH); /* stops a tracee, and nothing else */
+	if (is_tree && limits)
+		psys_prlimit64(psys_getppid(), PSYS_RLIMIT_NOFILE, &none, NULL);
+	if (is_tree && (leaves || limits))
+		leave_process(path);
+}
+
+#endif
