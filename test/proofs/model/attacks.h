@@ -14,6 +14,7 @@
 #define ATTACK_TRACE "is traced by its parent"
 #define ATTACK_LEAVE "leaves a process to its tree"
 #define ATTACK_LIMIT "leaves a process to its tree, which may open nothing more"
+#define LINGERS "lingers"
 
 /* Stores the name of the parent's process, or an empty name. */
 static inline void get_name_of_parent(char name[16])
@@ -28,16 +29,21 @@ static inline void get_name_of_parent(char name[16])
 	name[size < 0 ? 0 : size] = '\0';
 }
 
+static inline void linger(int seconds)
+{
+	const struct psys_timespec time = { seconds, 0 };
+
+	psys_nanosleep(&time, NULL);
+}
+
 /* Leaves a process for ten seconds, which holds a lock on the file. */
 static inline void leave_process(const char *path)
 {
-	const struct psys_timespec time = { 10, 0 };
-
 	psys_flock(psys_open(path, PSYS_O_WRONLY, 0), 6 /* LOCK_EX | LOCK_NB */);
 	if (psys_fork())
 		return;
 	psys_setsid();
-	psys_nanosleep(&time, NULL);
+	linger(10);
 	psys_exit_group(0);
 }
 

@@ -666,6 +666,8 @@ void run_by_fork(const struct trial *trial, struct ending *ending)
 	ending->step = told->step;
 	ending->error = told->error;
 	ending->result = told->error ? -ECANCELED : 0;
+	if (is_killed(trial) && !told->error)
+		ending->status = SIGKILL;
 	munmap(told, sizeof *told);
 	take_output(&ending->state);
 }

@@ -796,10 +796,11 @@ void trial_print(const struct trial *trial)
 {
 	static const char *const owners[] = { "CALLER", "PRIVATE", "TREE" },
 				 *const memories[] = { "SHARED", "SUSPENDED", "COPIED" },
-				 *const orders[] = { "aspawn_wait_started() first",
-						     "aspawn_pid() first", "aspawn_pidfd() first",
-						     "aspawn_ended() first",
-						     "aspawn_wait_started() last" };
+				 *const orders[] = {
+					 "aspawn_wait_started() first", "aspawn_pid() first",
+					 "aspawn_pidfd() first",        "aspawn_ended() first",
+					 "aspawn_wait_started() last",  "and killed"
+				 };
 
 	for (int i = 0; i < trial->count; i++)
 		printf("# action %d: %s\n", i, trial->steps[i].text);

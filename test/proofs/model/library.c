@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attacks.h"
+
 enum { LONG_MS = 120000, BUFFER = 256 };
 
 static struct aspawn_pool pool;
@@ -189,6 +191,23 @@ static void use_first(struct aspawn_child *child, enum order order, struct repor
 	}
 }
 
+/* Sends SIGKILL to the program, to its group, or to its tree. */
+static void kill_program(struct aspawn_child *child, const struct trial *trial,
+			 struct report *report)
+{
+	const unsigned way = (unsigned)(trial->number % 3);
+	int r;
+
+	if (way == 0 && trial->owner == ASPAWN_OWNER_TREE)
+		r = aspawn_kill_tree(child, ASPAWN_GRACE_NONE);
+	else
+		r = way == 1 ? aspawn_kill_group(child, SIGKILL) : aspawn_kill(child, SIGKILL);
+	if (r == 0)
+		return;
+	complain(report, "the program cannot be killed: %d", r);
+	kill(aspawn_pid(child), SIGKILL);
+}
+
 static void wait_for(struct aspawn_child *child, const struct trial *trial, struct ending *ending,
 		     struct aspawn_failure *failure, struct report *report)
 {
@@ -198,8 +217,9 @@ static void wait_for(struct aspawn_child *child, const struct trial *trial, stru
 	check_descriptor(report, "out_fd", child->out_fd);
 	check_descriptor(report, "err_fd", child->err_fd);
 	use_first(child, trial->order, report);
-	if (trial->order != STARTED_LAST)
-		aspawn_wait_started(child, failure, LONG_MS);
+	if (trial->order != STARTED_LAST && aspawn_wait_started(child, failure, LONG_MS) == 0 &&
+	    trial->order == KILLED)
+		kill_program(child, trial, report);
 	ending->result = aspawn_wait(child, &ending->status, NULL, LONG_MS);
 	if (ending->result == -PSYS_ETIMEDOUT) {
 		complain(report, "the program does not end");
@@ -267,7 +287,8 @@ void run_by_library(const struct trial *trial, struct ending *ending, struct rep
 		.size = sizeof command,
 		.flags = trial->flags,
 		.file = trial->file,
-		.argv = ASPAWN_ARGV("reporter", world.output, trial->argument),
+		.argv = ASPAWN_ARGV("reporter", world.output,
+				    is_killed(trial) ? LINGERS : trial->argument),
 		.envp = (char *const *)(uintptr_t)trial_environment,
 		.search_path = trial->search_path,
 		.actions = actions,

@@ -86,7 +86,7 @@ struct step {
 };
 
 /* Functions of a handle are called in different orders. */
-enum order { STARTED_FIRST, PID_FIRST, PIDFD_FIRST, ENDED_FIRST, STARTED_LAST, ORDERS };
+enum order { STARTED_FIRST, PID_FIRST, PIDFD_FIRST, ENDED_FIRST, STARTED_LAST, KILLED, ORDERS };
 
 struct trial {
 	uint64_t number;
@@ -103,6 +103,12 @@ struct trial {
 	bool is_run, has_input, has_output, has_errors, has_limit;
 	uint64_t io_flags; /* enum aspawn_io_flags */
 };
+
+/* True if the program of aspawn_start() lingers, and is killed after its start. */
+static inline bool is_killed(const struct trial *trial)
+{
+	return !trial->is_run && trial->order == KILLED;
+}
 
 void trial_make(struct trial *trial, uint64_t number);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands execute this program. The program writes its own state, arguments and environment to
- * the file named by the first argument. The last argument may be the name of an attack. */
+ * the file named by the first argument. The last argument may be the name of an attack, or LINGERS:
+ * then the program does not end. */
 #define PSYS_DEFINE_MEMORY_FUNCTIONS
 #include <syscall/string.h>
 #include <syscall/syscall.h>
@@ -29,6 +30,8 @@ int main(int argc, char **argv, char **environment)
 	add_strings(&text, "argument ", argv);
 	add_strings(&text, "variable ", environment);
 	attack(argv[argc - 1], argv[1]);
+	if (!psys_strcmp(argv[argc - 1], LINGERS))
+		linger(1000);
 	const int file = psys_open(argv[1], PSYS_O_WRONLY | PSYS_O_TRUNC, 0);
 	return psys_write(file, text.bytes, text.length) == (long)text.length ? 7 : 98;
 }
