@@ -29,7 +29,7 @@ enum { MOST_VARIABLES = 32, SIGNALS = 64, PIPES_FROM = 500 };
 
 /* The child reports to its parent in this struct. */
 struct told {
-	int step, error;
+	int step, error, status;
 };
 static struct told *told;
 
@@ -594,12 +594,13 @@ static bool changes_credentials(const struct aspawn_action *action)
 	       (kind == ASPAWN_ACTION_SETNS && !action->u.setns.type);
 }
 
-static _Noreturn void be_child(const struct trial *trial, const int pipes[3])
+static _Noreturn void be_child(const struct trial *trial, bool ignores_sigchld, const int pipes[3])
 {
 	static struct aspawn_action actions[MOST_STEPS + MOST_REPEATS];
 	const size_t count = trial_actions(trial, actions);
 
 	make_environment(actions, count);
+	set_signal(SIGCHLD, ignores_sigchld);
 	for (int signal = 1; signal <= SIGNALS; signal++) {
 		struct sigaction action;
 		if (sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
@@ -640,6 +641,20 @@ static void make_pipes(int ours[3], int childs[3])
 	}
 }
 
+/* This process is the child's parent, because other waits of the caller reap all of the caller's
+ * children. */
+static _Noreturn void be_parent(const struct trial *trial, const int ours[3], const int childs[3])
+{
+	const bool ignores_sigchld = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+	const pid_t child = fork();
+
+	for (int i = 0; i < 3; i++)
+		close(child ? childs[i] : ours[i]);
+	if (child == 0)
+		be_child(trial, ignores_sigchld, childs);
+	_exit(child < 0 || waitpid(child, &told->status, 0) != child ? 3 : 0);
+}
+
 void run_by_fork(const struct trial *trial, struct ending *ending)
 {
 	int ours[3], childs[3];
@@ -650,20 +665,19 @@ void run_by_fork(const struct trial *trial, struct ending *ending)
 		_exit(3);
 	make_pipes(ours, childs);
 	set_mask(&all, &mask);
-	const pid_t child = fork();
-	if (child == 0) {
-		for (int i = 0; i < 3; i++)
-			close(ours[i]);
-		be_child(trial, childs);
-	}
+	const pid_t parent = fork();
+	if (parent == 0)
+		be_parent(trial, ours, childs);
 	set_mask(&mask, NULL);
 	for (int i = 0; i < 3; i++)
 		close(childs[i]);
-	if (child < 0 || waitpid(child, &ending->status, 0) != child)
+	/* Fails if another wait has reaped the process, which has then ended. */
+	if (parent < 0 || (waitpid(parent, NULL, 0) != parent && errno != ECHILD))
 		_exit(3);
 	for (int i = 0; i < 3; i++)
 		close(ours[i]);
 	ending->step = told->step;
+	ending->status = told->status;
 	ending->error = told->error;
 	ending->result = told->error ? -ECANCELED : 0;
 	if (is_killed(trial) && !told->error)

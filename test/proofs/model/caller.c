@@ -17,6 +17,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -256,6 +258,43 @@ static void refuse_something(struct random *random, bool has_queue)
 		filter_calls(&newer[first], 1 + random_below(random, count - first), error);
 }
 
+static bool reaps_elsewhere;
+
+static void *reap_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		if (waitpid(-1, NULL, 0) < 0)
+			usleep(100);
+	return NULL;
+}
+
+/* Another wait of the caller, or the kernel, reaps the children. */
+static void reap_elsewhere(struct random *random)
+{
+	pthread_t thread;
+
+	reaps_elsewhere = true;
+	if (random_below(random, 2))
+		signal(SIGCHLD, SIG_IGN);
+	else
+		pthread_create(&thread, NULL, reap_for_ever, NULL);
+}
+
+bool caller_may_lose_status(const struct trial *trial)
+{
+	struct utsname system;
+	int version = 0, patch_level = 0;
+
+	if (uname(&system) == 0)
+		sscanf(system.release, "%d.%d", &version, &patch_level);
+	/* Without clone3(2), or for a caller that is not dumpable, a helper opens the pidfd by
+	 * number. */
+	return reaps_elsewhere &&
+	       (version * 1000 + patch_level < 6015 || trial->flags & ASPAWN_COMMAND_NO_PIDFD ||
+		prctl(PR_GET_SECCOMP) || prctl(PR_GET_DUMPABLE) != 1);
+}
+
 static void *pause_for_ever(void *unused)
 {
 	(void)unused;
@@ -296,6 +335,8 @@ void caller_become(uint64_t trial, bool has_queue)
 		prctl(PR_SET_DUMPABLE, 0);
 	if (random_below(random, 4) == 0)
 		pthread_create(&thread, NULL, pause_for_ever, NULL);
+	if (random_below(random, 8) == 0 && !has_queue)
+		reap_elsewhere(random);
 	if (random_below(random, has_queue ? 2 : 4) == 0)
 		refuse_something(random, has_queue);
 }

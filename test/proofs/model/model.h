@@ -123,6 +123,10 @@ size_t trial_actions(const struct trial *trial, struct aspawn_action *actions);
 
 bool trial_has(const struct trial *trial, uint32_t kind);
 
+/* True if a wait may fail with -ECHILD: somebody else has reaped the child, and the kernel does not
+ * keep the status for a pidfd of the child. */
+bool caller_may_lose_status(const struct trial *trial);
+
 extern const char *const trial_environment[];
 #define TRIAL_INPUT "hello"
 
