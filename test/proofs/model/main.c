@@ -229,7 +229,7 @@ static void try_jobs_in_worker(uint64_t number)
 	const pid_t worker = fork();
 	if (worker == 0) {
 		told->trial = number;
-		caller_become(number, true);
+		caller_become(number * TRIALS_OF_CALLER, true);
 		try_jobs(number, JOBS, &told->report);
 		_exit(0);
 	}
