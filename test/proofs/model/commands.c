@@ -562,7 +562,7 @@ static const char *random_argument(const struct trial *trial, struct random *ran
 {
 	if (trial->owner == ASPAWN_OWNER_CALLER || !is_rare(random))
 		return ONE_STRING_OF(random, "", "x y", "*");
-	if (is_rare(random))
+	if (random_below(random, 24) == 0)
 		return ATTACK_STOP;
 	return ONE_STRING_OF(random, ATTACK_TRACE, ATTACK_LEAVE, ATTACK_LIMIT);
 }
