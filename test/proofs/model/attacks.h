@@ -47,7 +47,8 @@ static inline void leave_process(const char *path)
 	psys_exit_group(0);
 }
 
-static inline void attack(const char *name, const char *path)
+/* With ATTACK_TRACE the program also sends itself the signal, which stops a tracee. */
+static inline void attack(const char *name, const char *path, int signal)
 {
 	const struct psys_rlimit64 none = { 0, 0 };
 	char parent[16];
@@ -61,10 +62,11 @@ static inline void attack(const char *name, const char *path)
 
 	if ((is_helper || is_server) && !psys_strcmp(name, ATTACK_STOP))
 		psys_kill(psys_getppid(), PSYS_SIGSTOP);
-	/* A server leaves its tracees stopped. */
-	if (is_helper && !psys_strcmp(name, ATTACK_TRACE) &&
-	    psys_ptrace(0 /* PTRACE_TRACEME */, 0, NULL, NULL) == 0)
-		psys_kill(psys_getpid(), PSYS_SIGWINCH); /* stops a tracee, and nothing else */
+	if (!psys_strcmp(name, ATTACK_TRACE)) {
+		if (is_helper) /* a server leaves its tracees stopped */
+			psys_ptrace(0 /* PTRACE_TRACEME */, 0, NULL, NULL);
+		psys_kill(psys_getpid(), signal);
+	}
 	if (is_tree && limits)
 		psys_prlimit64(psys_getppid(), PSYS_RLIMIT_NOFILE, &none, NULL);
 	if (is_tree && (leaves || limits))

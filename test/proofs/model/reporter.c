@@ -29,9 +29,11 @@ int main(int argc, char **argv, char **environment)
 	text_add_state(&text);
 	add_strings(&text, "argument ", argv);
 	add_strings(&text, "variable ", environment);
-	attack(argv[argc - 1], argv[1]);
 	if (!psys_strcmp(argv[argc - 1], LINGERS))
 		linger(1000);
 	const int file = psys_open(argv[1], PSYS_O_WRONLY | PSYS_O_TRUNC, 0);
-	return psys_write(file, text.bytes, text.length) == (long)text.length ? 7 : 98;
+	if (psys_write(file, text.bytes, text.length) != (long)text.length)
+		return 98;
+	attack(argv[argc - 1], argv[1], PSYS_SIGUSR1);
+	return 7;
 }
