@@ -220,7 +220,7 @@ static void wait_for(struct aspawn_child *child, const struct trial *trial, stru
 	if (trial->order != STARTED_LAST && aspawn_wait_started(child, failure, LONG_MS) == 0 &&
 	    trial->order == KILLED)
 		kill_program(child, trial, report);
-	ending->result = aspawn_wait(child, &ending->status, NULL, LONG_MS);
+	ending->result = aspawn_wait(child, &ending->status, NULL, trial->number % 2 ? LONG_MS : -1);
 	if (ending->result == -PSYS_ETIMEDOUT) {
 		complain(report, "the program does not end");
 		aspawn_kill(child, SIGKILL);
