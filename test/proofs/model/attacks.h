@@ -15,6 +15,7 @@
 #define ATTACK_LEAVE "leaves a process to its tree"
 #define ATTACK_LIMIT "leaves a process to its tree, which may open nothing more"
 #define LINGERS "lingers"
+#define LINGERS_AND_HOLDS "lingers, and its tree traces the helper"
 
 /* Stores the name of the parent's process, or an empty name. */
 static inline void get_name_of_parent(char name[16])
@@ -47,6 +48,26 @@ static inline void leave_process(const char *path)
 	psys_exit_group(0);
 }
 
+/* A process of the tree stops the helper by ptrace(2) as long as the process lives, for twenty
+ * seconds, and then takes a lock on the file. */
+static inline void hold_parent(const char *path, bool is_tree)
+{
+	const int helper = psys_getppid();
+
+	if (is_tree && psys_fork())
+		return;
+	if (is_tree) {
+		psys_setsid();
+		psys_ptrace(0x4206 /* PTRACE_SEIZE */, helper, NULL, NULL);
+		psys_ptrace(0x4207 /* PTRACE_INTERRUPT */, helper, NULL, NULL);
+	}
+	psys_flock(psys_open(path, PSYS_O_WRONLY, 0), 6 /* LOCK_EX | LOCK_NB */);
+	if (!is_tree)
+		return;
+	linger(20);
+	psys_exit_group(0);
+}
+
 /* With ATTACK_TRACE the program also sends itself the signal, which stops a tracee. */
 static inline void attack(const char *name, const char *path, int signal)
 {
@@ -67,6 +88,8 @@ static inline void attack(const char *name, const char *path, int signal)
 			psys_ptrace(0 /* PTRACE_TRACEME */, 0, NULL, NULL);
 		psys_kill(psys_getpid(), signal);
 	}
+	if (!psys_strcmp(name, LINGERS_AND_HOLDS))
+		hold_parent(path, is_tree);
 	if (is_tree && limits)
 		psys_prlimit64(psys_getppid(), PSYS_RLIMIT_NOFILE, &none, NULL);
 	if (is_tree && (leaves || limits))

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -191,17 +192,45 @@ static void use_first(struct aspawn_child *child, enum order order, struct repor
 	}
 }
 
+static const char holds[] = LINGERS_AND_HOLDS;
+
+static bool is_locked(void)
+{
+	const int fd = open(world.output, O_RDWR | O_CLOEXEC);
+	const bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+	close(fd);
+	return !is_free;
+}
+
+static bool kills_tree(const struct trial *trial)
+{
+	return trial->owner == ASPAWN_OWNER_TREE && trial->number % 3 == 0;
+}
+
+/* A held helper does not end its tree. The caller then kills the tree by pidfds, which a filter may
+ * refuse. */
+static const char *argument_of(const struct trial *trial)
+{
+	if (!is_killed(trial))
+		return trial->argument;
+	return kills_tree(trial) && prctl(PR_GET_SECCOMP) == 0 ? holds : LINGERS;
+}
+
 /* Sends SIGKILL to the program, to its group, or to its tree. */
 static void kill_program(struct aspawn_child *child, const struct trial *trial,
 			 struct report *report)
 {
-	const unsigned way = (unsigned)(trial->number % 3);
 	int r;
 
-	if (way == 0 && trial->owner == ASPAWN_OWNER_TREE)
+	for (int naps = 0; argument_of(trial) == holds && !is_locked() && naps < 1000; naps++)
+		usleep(1000);
+	if (kills_tree(trial))
 		r = aspawn_kill_tree(child, ASPAWN_GRACE_NONE);
+	else if (trial->number % 3 == 1)
+		r = aspawn_kill_group(child, SIGKILL);
 	else
-		r = way == 1 ? aspawn_kill_group(child, SIGKILL) : aspawn_kill(child, SIGKILL);
+		r = aspawn_kill(child, SIGKILL);
 	if (r == 0)
 		return;
 	complain(report, "the program cannot be killed: %d", r);
@@ -287,8 +316,7 @@ void run_by_library(const struct trial *trial, struct ending *ending, struct rep
 		.size = sizeof command,
 		.flags = trial->flags,
 		.file = trial->file,
-		.argv = ASPAWN_ARGV("reporter", world.output,
-				    is_killed(trial) ? LINGERS : trial->argument),
+		.argv = ASPAWN_ARGV("reporter", world.output, argument_of(trial)),
 		.envp = (char *const *)(uintptr_t)trial_environment,
 		.search_path = trial->search_path,
 		.actions = actions,

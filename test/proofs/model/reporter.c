@@ -29,11 +29,11 @@ int main(int argc, char **argv, char **environment)
 	text_add_state(&text);
 	add_strings(&text, "argument ", argv);
 	add_strings(&text, "variable ", environment);
-	if (!psys_strcmp(argv[argc - 1], LINGERS))
-		linger(1000);
 	const int file = psys_open(argv[1], PSYS_O_WRONLY | PSYS_O_TRUNC, 0);
 	if (psys_write(file, text.bytes, text.length) != (long)text.length)
 		return 98;
 	attack(argv[argc - 1], argv[1], PSYS_SIGUSR1);
+	if (!psys_strncmp(argv[argc - 1], LINGERS, sizeof LINGERS - 1))
+		linger(1000);
 	return 7;
 }
