@@ -12,6 +12,7 @@
 
 #define ATTACK_STOP "stops its parent" /* for a second, until the library continues the parent */
 #define ATTACK_TRACE "is traced by its parent"
+#define ATTACK_TRACED_END "is traced by its parent, and killed by a signal"
 #define ATTACK_LEAVE "leaves a process to its tree"
 #define ATTACK_LIMIT "leaves a process to its tree, which may open nothing more"
 #define LINGERS "lingers"
@@ -68,8 +69,7 @@ static inline void hold_parent(const char *path, bool is_tree)
 	psys_exit_group(0);
 }
 
-/* With ATTACK_TRACE the program also sends itself the signal, which stops a tracee. */
-static inline void attack(const char *name, const char *path, int signal)
+static inline void attack(const char *name, const char *path)
 {
 	const struct psys_rlimit64 none = { 0, 0 };
 	char parent[16];
@@ -79,15 +79,17 @@ static inline void attack(const char *name, const char *path, int signal)
 		   is_helper = is_tree || !psys_strcmp(parent, "aspawn-helper\n"),
 		   is_server = !psys_strcmp(parent, "aspawn-queue\n");
 	const bool leaves = !psys_strcmp(name, ATTACK_LEAVE),
-		   limits = !psys_strcmp(name, ATTACK_LIMIT);
+		   limits = !psys_strcmp(name, ATTACK_LIMIT),
+		   traces = !psys_strcmp(name, ATTACK_TRACE),
+		   is_killed = !psys_strcmp(name, ATTACK_TRACED_END);
 
 	if ((is_helper || is_server) && !psys_strcmp(name, ATTACK_STOP))
 		psys_kill(psys_getppid(), PSYS_SIGSTOP);
-	if (!psys_strcmp(name, ATTACK_TRACE)) {
-		if (is_helper) /* a server leaves its tracees stopped */
-			psys_ptrace(0 /* PTRACE_TRACEME */, 0, NULL, NULL);
-		psys_kill(psys_getpid(), signal);
-	}
+	if (is_helper && (traces || is_killed)) /* a server leaves its tracees stopped */
+		psys_ptrace(0 /* PTRACE_TRACEME */, 0, NULL, NULL);
+	/* Each signal stops a tracee. SIGWINCH does nothing else. */
+	if (traces || is_killed)
+		psys_kill(psys_getpid(), is_killed ? PSYS_SIGUSR1 : PSYS_SIGWINCH);
 	if (!psys_strcmp(name, LINGERS_AND_HOLDS))
 		hold_parent(path, is_tree);
 	if (is_tree && limits)

@@ -564,7 +564,7 @@ static const char *random_argument(const struct trial *trial, struct random *ran
 		return ONE_STRING_OF(random, "", "x y", "*");
 	if (random_below(random, 24) == 0)
 		return ATTACK_STOP;
-	return ONE_STRING_OF(random, ATTACK_TRACE, ATTACK_LEAVE, ATTACK_LIMIT);
+	return ONE_STRING_OF(random, ATTACK_TRACE, ATTACK_TRACED_END, ATTACK_LEAVE, ATTACK_LIMIT);
 }
 
 static uint64_t random_flags(const struct trial *trial, struct random *random)

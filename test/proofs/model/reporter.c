@@ -32,7 +32,7 @@ int main(int argc, char **argv, char **environment)
 	const int file = psys_open(argv[1], PSYS_O_WRONLY | PSYS_O_TRUNC, 0);
 	if (psys_write(file, text.bytes, text.length) != (long)text.length)
 		return 98;
-	attack(argv[argc - 1], argv[1], PSYS_SIGUSR1);
+	attack(argv[argc - 1], argv[1]);
 	if (!psys_strncmp(argv[argc - 1], LINGERS, sizeof LINGERS - 1))
 		linger(1000);
 	return 7;

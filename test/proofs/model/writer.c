@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	const struct psys_timespec time = { ms / 1000, ms % 1000 * 1000000L };
 
 	if (argc > 6)
-		attack(argv[6], "", PSYS_SIGWINCH); /* which is ignored */
+		attack(argv[6], "");
 	if (write_letters(1, number(argv[1])) < 0 || write_letters(2, number(argv[2])) < 0 ||
 	    copy_input() < 0)
 		return 98;
