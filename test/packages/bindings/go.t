@@ -19,9 +19,12 @@ test -e "$oldest" || oldest=$(command -v go) || {
 }
 test -e "$BUILD_DIR/amalgamation/aspawn.c" || tools/amalgamate.py "$BUILD_DIR/amalgamation"
 
+# The module, and a program with it.
 packs()
 {
-	"$source/pack" "$BUILD_DIR" && test "$(sed -n 's/^go //p' "$module/go.mod")" = 1.19
+	"$source/pack" "$BUILD_DIR" && test "$(sed -n 's/^go //p' "$module/go.mod")" = 1.19 && mkdir "$module/static" &&
+		printf 'package main\nimport aspawn "%s"\nfunc main() { aspawn.Command("true").Run() }\n' \
+			"$(sed -n 's/^module //p' "$module/go.mod")" >"$module/static/main.go"
 }
 
 # One compiler makes the same bytes anywhere.
@@ -53,14 +56,14 @@ refuses_unfit_code()
 has_the_block()
 {
 	for architecture in amd64 arm64; do
-		(cd "$module" && CGO_ENABLED=0 GOARCH=$architecture "$1" build -o "bench-$architecture" bench.go) &&
+		(cd "$module" && CGO_ENABLED=0 GOARCH=$architecture "$1" build -o "static/$architecture" ./static) &&
 			python3 - "$module" $architecture <<-'END' || return 1
 				import re, sys
 				module, architecture = sys.argv[1:]
 				sizes = {"QUAD": 8, "DWORD": 8, "WORD": 4}
 				words = re.findall(r"(QUAD|D?WORD) \$(\w+)", open(f"{module}/internal/block/code_{architecture}.s").read())
 				block = b"".join((int(value, 16) % 256 ** sizes[name]).to_bytes(sizes[name], "little") for name, value in words)
-				sys.exit(len(block) < 50000 or block not in open(f"{module}/bench-{architecture}", "rb").read())
+				sys.exit(len(block) < 50000 or block not in open(f"{module}/static/{architecture}", "rb").read())
 			END
 	done
 }
@@ -169,10 +172,7 @@ needs_no_compiler()
 	(
 		PATH=${1%/*} CGO_ENABLED=0 CC=none
 		export PATH CGO_ENABLED CC
-		cd "$module" && mkdir -p static && path=$(sed -n 's/^module //p' go.mod) &&
-			printf 'package main\nimport aspawn "%s"\nfunc main() { aspawn.Command("true").Run() }\n' \
-				"$path" >static/main.go &&
-			go build -o static/program ./static && GOARCH=arm64 go vet . ./action ./internal/...
+		cd "$module" && go build -o static/program ./static && GOARCH=arm64 go vet . ./action ./internal/...
 	) && ! readelf -lW "$module/static/program" | grep INTERP
 }
 
