@@ -648,6 +648,11 @@ class Asyncio(Test):
             return (await queue.submit(["echo", "a"])).stdout
         self.assertEqual(self.run_(body), b"a\n")
 
+    def test_a_server_that_a_job_stops_is_continued(self):
+        async def body(queue):
+            return (await asyncio.wait_for(queue.submit(shell("kill -STOP $PPID")), 60)).returncode
+        self.assertEqual(self.run_(body), 0)
+
     def test_in_the_loop_of_another_thread(self):
         results = []
 

@@ -218,13 +218,20 @@ class Queue(Jobs["asyncio.Future[Result]"]):
         if self._empty is None:
             self._empty = self._loop.create_future()
             self._loop.add_reader(self._native.fd, self._look)
+            self._timer = self._loop.call_later(1, self._tick)
 
     def _unwatch(self) -> None:
         if self._empty is not None:
             if not self._loop.is_closed():
                 self._loop.remove_reader(self._native.fd)
+                self._timer.cancel()
                 self._empty.set_result(None)
             self._empty = None
+
+    def _tick(self) -> None:
+        """Continues a server that a job has stopped, which the descriptor does not show."""
+        self._timer = self._loop.call_later(1, self._tick)
+        self._look()
 
     def _look(self) -> None:
         self._pump(False)
