@@ -3,6 +3,7 @@
 'use strict';
 const { EventEmitter } = require('node:events');
 const { constants: { errno } } = require('node:os');
+const { clearInterval, setInterval } = require('node:timers');
 const { binding, choice, failureText, limitActions, signalName, stopSignal, supported, unsupported } =
 	require('./handle.js');
 const { action, command: numbersOf, job: numbersOfJob, library, queueOptions } = require('./interface.js');
@@ -106,6 +107,7 @@ class Queue extends EventEmitter {
 	#backlog = new Set(); // those for which it had no place, in their order
 	#cookie = 0;
 	#closed = false;
+	#timer; // while there are jobs: continues a server that a job has stopped
 
 	constructor(options) {
 		super();
@@ -174,7 +176,11 @@ class Queue extends EventEmitter {
 		job.ticket = ticket;
 		job.request = undefined;
 		this.#jobs.set(job.cookie, job);
-		if (this.#jobs.size === 1) binding.queueReference(this, true);
+		if (this.#jobs.size === 1) {
+			binding.queueReference(this, true);
+			clearInterval(this.#timer); // of jobs whose last result was just taken
+			this.#timer = setInterval(() => binding.queueCounts(this), 1000).unref();
+		}
 		return true;
 	}
 
@@ -207,6 +213,7 @@ class Queue extends EventEmitter {
 		}
 		if (this.#jobs.size || this.#closed) return;
 		binding.queueReference(this, false);
+		clearInterval(this.#timer);
 		process.nextTick(() => this.#jobs.size || this.emit('idle'));
 	}
 
@@ -219,6 +226,7 @@ class Queue extends EventEmitter {
 		if (this.#closed) return;
 		this.#closed = true;
 		binding.queueClose(this);
+		clearInterval(this.#timer);
 		const jobs = [...this.#jobs.values(), ...this.#backlog];
 		this.#jobs.clear();
 		this.#backlog.clear();

@@ -361,6 +361,10 @@ test('a lost job says that the server was killed', async () => {
 	own.close();
 });
 
+test('a server that a job stops is continued', { timeout: 60000 }, async () => {
+	assert.strictEqual((await shell('kill -STOP $PPID')).code, 0);
+});
+
 test('a queue that is dropped without close() ends when it is collected', () => {
 	const { stdout, stderr } = program(
 		`require('v8').setFlagsFromString('--expose-gc');
