@@ -448,3 +448,15 @@ func TestQueueWhoseServerIsKilled(t *testing.T) {
 	}
 	check(t, q.Run(background, &Job{Cmd: Command("true")}).Err) // by a new one
 }
+
+func TestQueueWhoseServerIsStopped(t *testing.T) {
+	q := newQueue(t, QueueOptions{})
+	result, err := q.Submit(background, &Job{Cmd: shell("kill -STOP $PPID")})
+	check(t, err)
+	select {
+	case r := <-result:
+		check(t, r.Err)
+	case <-time.After(time.Minute):
+		t.Fatal("the server is not continued")
+	}
+}

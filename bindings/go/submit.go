@@ -183,6 +183,9 @@ func (q *Queue) attempt(p *pending, m *message, c *cJob, input unsafe.Pointer) e
 		return failed(p.job.Path, m.origins, int(p.ticket), failure)
 	}
 	q.pending[q.last] = p
+	if len(q.pending) == 1 {
+		q.setDeadline()
+	}
 	return nil
 }
 
@@ -201,12 +204,25 @@ func (q *Queue) watch(p *pending) {
 	}
 }
 
-// collect takes results until the queue is closed.
+// setDeadline lets collect look again in a second, if there are jobs. The caller has locked mu.
+func (q *Queue) setDeadline() {
+	var deadline time.Time
+	if len(q.pending) > 0 {
+		deadline = time.Now().Add(time.Second)
+	}
+	q.ready.SetReadDeadline(deadline)
+}
+
+// collect takes results until the queue is closed. While there are jobs, it looks each second: that
+// continues a server that a job has stopped, which the descriptor does not show.
 func (q *Queue) collect() {
 	defer close(q.served)
 	raw, err := q.ready.SyscallConn()
-	if err == nil {
-		raw.Read(func(uintptr) bool {
+	for err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		q.mu.Lock()
+		q.setDeadline()
+		q.mu.Unlock()
+		err = raw.Read(func(uintptr) bool {
 			for q.take() {
 			}
 			return false
