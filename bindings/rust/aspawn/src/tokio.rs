@@ -21,7 +21,12 @@ use std::io;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::process::{ExitStatus, Output};
+use std::sync::Arc;
+#[cfg(not(elsewhere))]
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
+#[cfg(not(elsewhere))]
+use std::thread;
 use std::time::Duration;
 
 use ::futures_core::Stream as FuturesStream;
@@ -158,7 +163,8 @@ pub mod process {
     pub use super::child::{ChildStderr, ChildStdin, ChildStdout};
 }
 
-/// A [`Queue`](crate::Queue) whose results are awaited, with no thread.
+/// A [`Queue`](crate::Queue) whose results are awaited. A thread lasts as long as they are, and
+/// continues a server that a job has stopped.
 ///
 /// ```
 /// # #[::tokio::main(flavor = "current_thread")]
@@ -183,7 +189,9 @@ pub struct Queue {
     // Before the queue, which closes the descriptor.
     watched: Watched,
     taken: Notify,
-    queue: crate::Queue,
+    #[cfg(not(elsewhere))]
+    has_thread: Arc<Mutex<bool>>,
+    queue: Arc<crate::Queue>,
 }
 
 /// Methods of the crate's queue, except those that wait: only `next()` takes results.
@@ -216,7 +224,33 @@ impl Queue {
     pub fn with(options: &Options) -> Result<Self> {
         let queue = crate::Queue::with_flags(options, sys::ASPAWN_QUEUE_FD)?;
         let watched = watch_queue(&queue)?;
-        Ok(Queue { watched, taken: Notify::new(), queue })
+        Ok(Queue {
+            watched,
+            taken: Notify::new(),
+            #[cfg(not(elsewhere))]
+            has_thread: Arc::default(),
+            queue: Arc::new(queue),
+        })
+    }
+
+    /// There are jobs: until there are none, a thread looks each second, which continues a stopped
+    /// server. The runtime may have no time.
+    #[cfg(not(elsewhere))]
+    fn look_each_second(&self) {
+        let mut has_thread = self.has_thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if *has_thread {
+            return;
+        }
+        let (own, queue) = (self.has_thread.clone(), Arc::downgrade(&self.queue));
+        let look = move || loop {
+            thread::sleep(Duration::from_secs(1));
+            let mut has_thread = own.lock().unwrap_or_else(PoisonError::into_inner);
+            match has_thread.then(|| queue.upgrade()?.counts().ok()).flatten() {
+                Some(counts) if counts.waiting + counts.running > 0 => (),
+                _ => return *has_thread = false,
+            }
+        };
+        *has_thread = thread::Builder::new().name("aspawn-queue".into()).spawn(look).is_ok();
     }
 
     /// Awaits the next result. None if no job waits or runs. Can be cancelled: no result is lost.
@@ -236,6 +270,7 @@ impl Queue {
             if let Poll::Ready(outcome) = outcome? {
                 return Ok(outcome);
             }
+            self.look_each_second();
             let readable = async { self.watched.readable().await.map(Some) };
             let taken = async {
                 taken.await;
@@ -252,6 +287,14 @@ impl Queue {
     /// The results as a [`Stream`](FuturesStream), which ends when no job waits or runs.
     pub fn stream(&self) -> Outcomes<'_> {
         Outcomes { queue: self, next: None }
+    }
+}
+
+/// The thread does not use the queue any more, and so does not close it later.
+#[cfg(not(elsewhere))]
+impl Drop for Queue {
+    fn drop(&mut self) {
+        *self.has_thread.lock().unwrap_or_else(PoisonError::into_inner) = false;
     }
 }
 

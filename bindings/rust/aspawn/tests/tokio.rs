@@ -247,6 +247,14 @@ async fn no_result_is_lost_by_a_cancelled_wait() {
 }
 
 #[tokio::test]
+async fn a_server_that_a_job_stops_is_continued() {
+    let queue = Queue::new().unwrap();
+    queue.submit(&Job::new(aspawn::Command::new("sh").args(["-c", "kill -STOP $PPID"]))).unwrap();
+    let outcome = tokio::time::timeout(Duration::from_secs(60), queue.next()).await;
+    assert!(outcome.unwrap().unwrap().unwrap().success());
+}
+
+#[tokio::test]
 async fn a_child_that_is_left_is_no_zombie_for_long() {
     extern "C" {
         fn kill(pid: i32, signal: i32) -> i32;
