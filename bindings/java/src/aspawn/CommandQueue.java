@@ -106,6 +106,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
 
     /** False if there is no place. */
     private boolean give(Submitted submitted) {
+        Poller.WITH_JOBS.add(this);
         try (Request request = submitted.job.command().job(submitted.job::write)) {
             long ticket = Native.queueSubmit(queue, request.base);
             if (ticket == -Native.EAGAIN && !jobs.isEmpty()) return false;
@@ -152,6 +153,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
             }
             backlog.remove();
         }
+        if (jobs.isEmpty()) Poller.WITH_JOBS.remove(this);
         try {
             if (queue != 0) Poller.watch(Native.queueDescriptor(queue), Native.IN, number, this);
         } catch (IOException e) {
@@ -183,6 +185,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         synchronized (this) {
             if (queue == 0) return;
             Poller.forget(number);
+            Poller.WITH_JOBS.remove(this);
             Native.queueClose(queue);
             queue = 0;
             results = taken = 0;

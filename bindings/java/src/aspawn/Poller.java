@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -33,6 +34,11 @@ final class Poller implements Runnable {
     private static final Object[] CAUGHT = {OutOfMemoryError.class, Throwable.class};
     private static final int IDLE_MS = 2_000;
     private static final int RETRY_MS = 100;
+    private static final int LOOK_MS = 1_000;
+
+    /** Queues with jobs, which are called each second too: this continues a server that a job has
+     * stopped, which its descriptor does not show. */
+    static final Set<Watcher> WITH_JOBS = ConcurrentHashMap.newKeySet();
 
     private static final Map<Long, Watcher> WATCHERS = new ConcurrentHashMap<>();
     private static final Queue<Watcher> RETRIED = new ConcurrentLinkedQueue<>();
@@ -117,13 +123,25 @@ final class Poller implements Runnable {
         }
     }
 
+    private static void look() {
+        try {
+            for (Watcher queue : WITH_JOBS) call(queue, 0);
+        } catch (OutOfMemoryError e) {
+            // The next look comes in a second.
+        }
+    }
+
     private static boolean isIdle() { return WATCHERS.isEmpty() && RETRIED.isEmpty(); }
 
     @Override
     public void run() {
-        for (;;) {
-            int count = Native.events(numbers, RETRIED.isEmpty() ? IDLE_MS : RETRY_MS);
+        for (long looked = System.nanoTime();;) {
+            int count = Native.events(numbers, !RETRIED.isEmpty() ? RETRY_MS : WITH_JOBS.isEmpty() ? IDLE_MS : LOOK_MS);
             for (int i = 0; i < count; i++) call(null, numbers.getLong(i * 8));
+            if (System.nanoTime() - looked >= LOOK_MS * 1_000_000L) {
+                look();
+                looked = System.nanoTime();
+            }
             if (count > 0) continue;
             for (int i = RETRIED.size(); i > 0; i--) call(RETRIED.remove(), 0);
             if (!isIdle()) continue;

@@ -226,6 +226,13 @@ class QueueTest {
         }
     }
 
+    @Test
+    void aServerThatAJobStopsIsContinued() throws Exception {
+        try (CommandQueue queue = new CommandQueue(1)) {
+            assertEquals(0, queue.submit(sh("kill -STOP $PPID")).get(60, TimeUnit.SECONDS).exitValue());
+        }
+    }
+
     /** What depends on a future may wait for another one. */
     @Test
     void whatFollowsAJobMayWait() throws Exception {
