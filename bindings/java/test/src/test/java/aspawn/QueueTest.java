@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,8 +71,11 @@ class QueueTest {
         ExecutorService executor = Executors.newSingleThreadExecutor(task -> new Thread(task, "own"));
         CompletableFuture<String> name;
         try (CommandQueue queue = new CommandQueue(0, 1, 0, executor)) {
-            name = queue.submit(sh("read line")).thenApply(result -> Thread.currentThread().getName());
-            assertEquals(List.of("own"), List.of(queue.submit(new Job("cat")).thenApply(result -> Thread.currentThread().getName()).get()));
+            Path gate = Files.createTempFile("aspawn", null);
+            name = queue.submit(sh("while [ -e " + gate + " ]; do sleep 0.01; done")).thenApply(result -> Thread.currentThread().getName());
+            CompletableFuture<String> next = queue.submit(new Job("cat")).thenApply(result -> Thread.currentThread().getName());
+            Files.delete(gate); // this thread calls what depends on a complete future
+            assertEquals("own", next.get());
             executor.shutdown(); // and takes no more
             assertEquals(0, queue.submit(new Command("true")).get().exitValue());
         }
