@@ -153,7 +153,7 @@ test-documents: all compat $(BUILD_DIR)/syscall/start.o ## the programs and frag
 	test/prove $(documents)
 
 # Gcc 12, clang 14 and 19, gcc for other architectures, Universal Ctags, bindgen, rustc, and for
-# Python cffi, clang and jsonschema. COMPILERS=gcc: the amalgamation is compiled by that alone.
+# Python cffi, clang and jsonschema.
 .PHONY: test-toolchains
 test-toolchains: ## test-checks and test-documents, with the compilers and tools that README does not install
 	$(summary) TOOLCHAINS=1 -- test-checks test-documents
@@ -197,8 +197,8 @@ test-emulated: cross-all ## the suite of every architecture under qemu-user, whe
 test-kernels: cross-all $(BUILD_DIR)/cli/aspawn ## the suite as the init of real kernels, under QEMU
 	test/machines/kernels/run $(PAIRS)
 
-# What CI boots: the oldest kernel, and of the newest those that differ most, by pages of 64 KiB or
-# by the byte order.
+# CI boots the oldest kernel, and the newest of four architectures that differ most: two have pages
+# of 64 KiB or another byte order.
 newest := x86_64-on-amd64-5.10 x86_64-on-amd64-new aarch64-on-arm64-new ppc64le-on-ppc64el-64k s390x-on-s390x-new
 .PHONY: cross-newest
 booted := $(sort $(foreach pair,$(newest),$(firstword $(subst -on-, ,$(pair)))))

@@ -35,7 +35,7 @@ MEMBERS = {"int": "int32", "unsigned": "uint32", "uint32_t": "uint32", "int64_t"
            "size_t": "uint64", "const char *": "*byte", "struct psys_rusage": "syscall.Rusage",
            "struct aspawn_failure": "cFailure"}
 ENUMERATIONS = {"aspawn_owner": "Owner", "aspawn_memory": "Memory", "aspawn_outcome": "Outcome", "ASPAWN_MOST": ""}
-# Of constants, by their group.
+# The type in Go of the constants of each group.
 KINDS = {**ENUMERATIONS, "ASPAWN_MOST": "int", "PSYS_RLIMIT": "Resource",
          **dict.fromkeys(("PSYS_MS", "PSYS_CLONE_NEW", "PSYS_RESOLVE", "PSYS_RLIM64"), "uint64")}
 TYPES = {"int": "int", "unsigned": "uint32", "int64_t": "int64", "uint64_t": "uint64", "size_t": "int"}

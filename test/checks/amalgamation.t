@@ -140,7 +140,7 @@ fi
 check "it is made" tools/amalgamate.py "$work"
 check "README.md and doc/embedding.md say how many files it has" documents_count_its_files
 # shellcheck disable=SC2086 # a word each
-for compiler in ${COMPILERS:-gcc clang-14 clang-19}; do
+for compiler in gcc clang-14 clang-19; do
 	if ! command -v $compiler >/dev/null; then
 		lacks "$compiler" "$compiler"
 		continue

@@ -52,7 +52,8 @@ refuses_unfit_code()
 		refuses 'R_X86_64_64\|has data' '$a int near; ENTRY(near) { void *at; __asm__("movabs $near, %0" : "=r"(at)); return (int64_t)at; }' block.c
 }
 
-# has_the_block GO: the bytes of the block are in a program. An assembler of Go has changed some.
+# has_the_block GO: a program that this Go builds has the bytes of the library's block. Go 1.19's
+# assembler for arm64 once changed zeros.
 has_the_block()
 {
 	for architecture in amd64 arm64; do

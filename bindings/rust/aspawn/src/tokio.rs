@@ -233,8 +233,8 @@ impl Queue {
         })
     }
 
-    /// There are jobs: until there are none, a thread looks each second, which continues a stopped
-    /// server. The runtime may have no time.
+    /// Starts a thread that counts the jobs each second until there are none: that continues a
+    /// server which a job has stopped. The user's runtime may be built without tokio's timers.
     #[cfg(not(elsewhere))]
     fn look_each_second(&self) {
         let mut has_thread = self.has_thread.lock().unwrap_or_else(PoisonError::into_inner);
@@ -278,7 +278,8 @@ impl Queue {
             };
             let woken = first(readable, taken);
             if let Some(mut guard) = woken.await.map_err(failed)? {
-                // Before the next look, so that a result after it makes the descriptor ready again.
+                // This comes before the next look at the queue, as a result that arrives after the
+                // look must make the descriptor ready again.
                 guard.clear_ready();
             }
         }
