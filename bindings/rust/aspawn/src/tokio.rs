@@ -23,7 +23,10 @@ use std::pin::Pin;
 use std::process::{ExitStatus, Output};
 use std::sync::Arc;
 #[cfg(not(elsewhere))]
-use std::sync::{Mutex, PoisonError};
+use std::sync::{
+    atomic::{AtomicUsize, Ordering},
+    Mutex, PoisonError,
+};
 use std::task::{Context, Poll};
 #[cfg(not(elsewhere))]
 use std::thread;
@@ -190,8 +193,18 @@ pub struct Queue {
     watched: Watched,
     taken: Notify,
     #[cfg(not(elsewhere))]
-    has_thread: Arc<Mutex<bool>>,
+    looks: Arc<Looks>,
     queue: Arc<crate::Queue>,
+}
+
+/// What a queue shares with its thread. A task never takes the lock, as it would wait for the
+/// thread's turn.
+#[cfg(not(elsewhere))]
+#[derive(Debug, Default)]
+struct Looks {
+    /// How often a task has begun to wait; 0 without a thread.
+    asked: AtomicUsize,
+    is_dropped: Mutex<bool>,
 }
 
 /// Methods of the crate's queue, except those that wait: only `next()` takes results.
@@ -228,7 +241,7 @@ impl Queue {
             watched,
             taken: Notify::new(),
             #[cfg(not(elsewhere))]
-            has_thread: Arc::default(),
+            looks: Arc::default(),
             queue: Arc::new(queue),
         })
     }
@@ -237,20 +250,27 @@ impl Queue {
     /// server which a job has stopped. The user's runtime may be built without tokio's timers.
     #[cfg(not(elsewhere))]
     fn look_each_second(&self) {
-        let mut has_thread = self.has_thread.lock().unwrap_or_else(PoisonError::into_inner);
-        if *has_thread {
-            return;
+        if self.looks.asked.fetch_add(1, Ordering::SeqCst) != 0 {
+            return; // there is a thread, which finds that it was asked again
         }
-        let (own, queue) = (self.has_thread.clone(), Arc::downgrade(&self.queue));
+        let (looks, queue) = (self.looks.clone(), Arc::downgrade(&self.queue));
         let look = move || loop {
+            let asked = looks.asked.load(Ordering::SeqCst);
             thread::sleep(Duration::from_secs(1));
-            let mut has_thread = own.lock().unwrap_or_else(PoisonError::into_inner);
-            match has_thread.then(|| queue.upgrade()?.counts().ok()).flatten() {
-                Some(counts) if counts.waiting + counts.running > 0 => (),
-                _ => return *has_thread = false,
+            let is_dropped = looks.is_dropped.lock().unwrap_or_else(PoisonError::into_inner);
+            let queue = if *is_dropped { None } else { queue.upgrade() };
+            let counts = queue.and_then(|queue| queue.counts().ok());
+            let has_jobs = counts.map_or(false, |counts| counts.waiting + counts.running > 0);
+            let order = Ordering::SeqCst;
+            if *is_dropped
+                || !has_jobs && looks.asked.compare_exchange(asked, 0, order, order).is_ok()
+            {
+                return;
             }
         };
-        *has_thread = thread::Builder::new().name("aspawn-queue".into()).spawn(look).is_ok();
+        if thread::Builder::new().name("aspawn-queue".into()).spawn(look).is_err() {
+            self.looks.asked.store(0, Ordering::SeqCst);
+        }
     }
 
     /// Awaits the next result. None if no job waits or runs. Can be cancelled: no result is lost.
@@ -295,7 +315,7 @@ impl Queue {
 #[cfg(not(elsewhere))]
 impl Drop for Queue {
     fn drop(&mut self) {
-        *self.has_thread.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        *self.looks.is_dropped.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
 }
 
