@@ -61,7 +61,7 @@ runs()
 	"$directory/run" $1 "$system" sh -ec "cd /aspawn
 $quick$2" >"$work/output" 2>&1 </dev/null && { cat "$work/output" >>"$log"; return; }
 	cat "$work/output" >>"$log"
-	grep -E '^(not ok|Failed|.*[Ee]rror)|\*\*\*' "$work/output" | head -15
+	grep -E '^(not ok|#   |Failed|.*[Ee]rror)|\*\*\*' "$work/output" | head -15
 	tail -15 "$work/output"
 	return 1
 }
