@@ -9,8 +9,9 @@ for needed in cmake patch; do
 	command -v $needed >/dev/null || { echo "1..0 # SKIP no $needed: test/users/ports/install libuv"; exit 0; }
 done
 test -d "$sources/libuv1" || { echo "1..0 # SKIP libuv1 is not fetched: test/users/ports/install libuv"; exit 0; }
-# libuv's runner refuses root without it; tests of users need root.
-export UV_RUN_AS_ROOT=1
+# libuv's runner refuses root without it; tests of users need root. Its tests have 5 seconds each,
+# which are few on a busy machine.
+export UV_RUN_AS_ROOT=1 UV_TEST_TIMEOUT_MULTIPLIER=4
 
 own_tests()
 {
