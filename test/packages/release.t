@@ -37,8 +37,12 @@ commits()
 prepares()
 {
 	mkdir -m 700 "$GNUPGHOME" && gpg --batch -q --passphrase '' --quick-generate-key "$signer" ed25519 sign 1d &&
-		gpg --batch --export "$signer" >"$work/keyring.gpg" && git clone -q . "$one" &&
-		fingerprint=$(gpg --with-colons --list-keys "$signer" | awk -F: '$1 == "fpr" { print $10 }')
+		gpg --batch --export "$signer" >"$work/keyring.gpg" && git clone -q . "$one"
+}
+
+fingerprint()
+{
+	gpg --with-colons --list-keys "$signer" | sed -n 's/^fpr:*\([0-9A-F]*\):.*/\1/p'
 }
 
 altered_tree_is_refused()
@@ -68,7 +72,7 @@ final_version_is_refused_until_all_is_filled_in()
 		refused "CHANGELOG.md has nothing of 9.8.7" "$one" release-files &&
 		fill ADDRESS=https://aspawn.invalid && fill DATE=2001-02-02 && fill CONTACT="$signer" &&
 		fill KEY=0000000000000000000000000000000000000000 &&
-		refused "$signer is not the key that RELEASE names" "$one" release KEY="$signer" && set_values KEY="$fingerprint" &&
+		refused "$signer is not the key that RELEASE names" "$one" release KEY="$signer" && set_values KEY="$(fingerprint)" &&
 		refused "DATE in RELEASE is not the day of the commit: 2001-02-03" "$one" release KEY="$signer" &&
 		set_values DATE=2001-02-03 &&
 		refused "CHANGELOG.md has nothing of 9.8.7" "$one" release KEY="$signer" &&
@@ -80,7 +84,7 @@ final_version_is_refused_until_all_is_filled_in()
 # As CONTRIBUTING.md says; the other clone is that of somebody who compares.
 is_filled_in()
 {
-	set_values ADDRESS=https://aspawn.invalid DATE=2001-02-03 CONTACT="$signer" KEY="$fingerprint" &&
+	set_values ADDRESS=https://aspawn.invalid DATE=2001-02-03 CONTACT="$signer" KEY="$(fingerprint)" &&
 		git clone -q "$one" "$other"
 }
 
