@@ -522,6 +522,16 @@ func TestZeroValues(t *testing.T) {
 	equal(t, fmt.Sprint(s, s.UserTime(), s.SystemTime(), s.Pid(), s.Success()), "exit status 0 0s 0s 0 true")
 }
 
+// Commands use the memory of earlier ones, which were longer.
+func TestCommandAfterALongerCommand(t *testing.T) {
+	for length := 1 << 16; length > 0; length /= 4 {
+		text := strings.Repeat("x", length)
+		c := shell("echo $1 $2 $a", text, text)
+		c.Env = []string{"a=" + text}
+		equal(t, output(t, c), text+" "+text+" "+text+"\n")
+	}
+}
+
 // helper closed: starts a program without standard streams, whose numbers pipes must not get.
 func withoutStreams(...string) {
 	os.Pipe() // the runtime's poller has descriptors of its own

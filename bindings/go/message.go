@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -48,6 +49,9 @@ type message struct {
 	// If the start may wait, and what decides that. copies: the child needs memory of its own.
 	waits, followsThread, copies, leadsToSelf, onlyBelow, closefrom bool
 }
+
+// messages has those that C has no use for any more: newMessage takes their memory.
+var messages = sync.Pool{New: func() any { return new(message) }}
 
 func (m *message) text(text string) {
 	if strings.IndexByte(text, 0) >= 0 {
@@ -125,13 +129,9 @@ func newMessage(c *Cmd, files []any, env []string) *message {
 	if len(args) == 0 {
 		args = []string{c.Path}
 	}
-	m := &message{
-		path:  c.Path,
-		words: append(make([]int64, 0, 64), int64(len(args)), int64(len(env))),
-		bytes: make([]byte, 0, 4096),
-
-		awaitsExec: c.AwaitExec,
-	}
+	m := messages.Get().(*message)
+	*m = message{path: c.Path, words: append(m.words[:0], int64(len(args)), int64(len(env))), bytes: m.bytes[:0],
+		awaitsExec: c.AwaitExec}
 	for _, texts := range [][]string{{path}, args, env} {
 		for _, text := range texts {
 			m.text(text)

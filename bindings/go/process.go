@@ -90,6 +90,7 @@ func (c *Cmd) begin(files []any) (*Process, error) {
 			p = nil
 		}
 	}
+	messages.Put(m)
 	return p, err
 }
 

@@ -98,6 +98,7 @@ func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
+	defer messages.Put(m)
 	p := &pending{job: job, ctx: ctx, result: make(chan *Result, 1), done: make(chan struct{}), origins: m.origins}
 	if err := p.cancelled(); err != nil {
 		return nil, err
