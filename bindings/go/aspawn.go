@@ -14,6 +14,7 @@
 package aspawn
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -450,13 +451,13 @@ func (c *Cmd) Output() ([]byte, error) {
 	}
 	var out bytes.Buffer
 	c.Stdout = &out
-	var ends *excerpt
+	ends := &excerpt{most: 32 << 10}
+	buffer := bufio.NewWriterSize(ends, 1<<10) // not the 32 KiB of io.Copy
 	if c.Stderr == nil {
-		ends = &excerpt{most: 32 << 10}
-		c.Stderr = ends
+		c.Stderr = buffer
 	}
 	err := c.Run()
-	if exited, is := err.(*ExitError); is && ends != nil {
+	if exited, is := err.(*ExitError); is && buffer.Flush() == nil {
 		exited.Stderr = ends.Bytes()
 	}
 	return out.Bytes(), err
