@@ -289,13 +289,7 @@ func (p *Process) awaitExec() error {
 // Wait waits for the child's end. The error is not nil if the program was never executed, or the
 // end is not known.
 func (p *Process) Wait() (state *ProcessState, err error) {
-	p.mu.Lock()
-	if p.ended == nil && p.gone() == nil { // after Start, which it would make slower
-		p.ended = polledFile(p.child.endedFd)
-	}
-	ended := p.ended // another Wait makes it if this one could not
-	p.mu.Unlock()
-	until(ended, func() bool {
+	try := func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if err = p.gone(); err != nil {
@@ -330,7 +324,17 @@ func (p *Process) Wait() (state *ProcessState, err error) {
 		}
 		p.finish(os.ErrProcessDone)
 		return true
-	})
+	}
+	if p.Pid != 0 && try() { // without a Pid there is a helper, for whose end C may wait
+		return state, err
+	}
+	p.mu.Lock()
+	if p.ended == nil && p.gone() == nil { // not for a child that has ended
+		p.ended = polledFile(p.child.endedFd)
+	}
+	ended := p.ended // another Wait makes it if this one could not
+	p.mu.Unlock()
+	until(ended, try)
 	return state, err
 }
 
