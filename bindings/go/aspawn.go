@@ -24,6 +24,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -96,6 +97,7 @@ type Cmd struct {
 	parentEnds []*os.File // to be closed by Wait
 	copies     []func() error
 	copied     chan error
+	waits      bool          // Wait follows Start at once, and copies the last output itself
 	ended      chan struct{} // closed by Wait, for watch
 	watched    chan watched
 }
@@ -171,8 +173,11 @@ func (c *Cmd) Start() error {
 		return err
 	}
 	c.copied = make(chan error, len(c.copies))
-	for _, copy := range c.copies {
-		go func(copy func() error) { c.copied <- copy() }(copy)
+	c.waits = c.waits && c.ended == nil && c.WaitDelay == 0
+	for i, copy := range c.copies {
+		if !c.waits || i < len(c.copies)-1 {
+			go func(copy func() error) { c.copied <- copy() }(copy)
+		}
 	}
 	return nil
 }
@@ -348,7 +353,7 @@ func closeAll(files []*os.File) {
 }
 
 // Wait waits for the end of the command, and of the copying of its input and outputs.
-func (c *Cmd) Wait() error {
+func (c *Cmd) Wait() (err error) {
 	if c.Process == nil {
 		return errors.New("exec: not started")
 	}
@@ -356,15 +361,21 @@ func (c *Cmd) Wait() error {
 		return errors.New("exec: Wait was already called")
 	}
 	c.waited = true
-	state, err := c.Process.Wait()
-	c.ProcessState = state
+	var once sync.Once
+	wait := func() { once.Do(func() { c.ProcessState, err = c.Process.Wait() }) }
+	if c.waits { // the outputs of a short program end with it: then its end needs no poller
+		timer := time.AfterFunc(10*time.Millisecond, wait)
+		c.copied <- c.copies[len(c.copies)-1]()
+		timer.Stop()
+	}
+	wait()
 	var w watched
 	if c.ended != nil {
 		close(c.ended)
 		w = <-c.watched
 	}
-	if err == nil && !state.Success() {
-		err = &ExitError{ProcessState: state, canceled: w.err}
+	if err == nil && !c.ProcessState.Success() {
+		err = &ExitError{ProcessState: c.ProcessState, canceled: w.err}
 	}
 	if err == nil {
 		err = w.err
@@ -454,7 +465,7 @@ func (c *Cmd) Output() ([]byte, error) {
 	ends := &excerpt{most: 32 << 10}
 	buffer := bufio.NewWriterSize(ends, 1<<10) // not the 32 KiB of io.Copy
 	if c.Stderr == nil {
-		c.Stderr = buffer
+		c.Stderr, c.waits = buffer, true
 	}
 	err := c.Run()
 	if exited, is := err.(*ExitError); is && buffer.Flush() == nil {
@@ -471,7 +482,7 @@ func (c *Cmd) CombinedOutput() ([]byte, error) {
 		return nil, errors.New("exec: Stderr already set")
 	}
 	var out bytes.Buffer
-	c.Stdout, c.Stderr = &out, &out
+	c.Stdout, c.Stderr, c.waits = &out, &out, true
 	err := c.Run()
 	return out.Bytes(), err
 }

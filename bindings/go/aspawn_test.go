@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"runtime"
@@ -520,6 +521,32 @@ func TestZeroValues(t *testing.T) {
 		equal(t, err.Error(), "os: process not initialized")
 	}
 	equal(t, fmt.Sprint(s, s.UserTime(), s.SystemTime(), s.Pid(), s.Success()), "exit status 0 0s 0s 0 true")
+}
+
+// An output that another process holds does not keep Output from reaping the child.
+func TestOutputReapsAChildWhoseOutputIsHeld(t *testing.T) {
+	file, done := filepath.Join(t.TempDir(), "pids"), make(chan error)
+	go func() {
+		_, err := shell("sleep 1000 & echo $$ $! >$1", file).Output()
+		done <- err
+	}()
+	var child, holder int
+	eventually(t, "the child is reaped", func() bool {
+		text, _ := os.ReadFile(file)
+		fmt.Sscan(string(text), &child, &holder)
+		return holder != 0 && syscall.Kill(child, 0) == syscall.ESRCH
+	})
+	syscall.Kill(holder, syscall.SIGKILL)
+	equal(t, <-done, nil)
+}
+
+// A program that closes its outputs may go on.
+func TestOutputWaitsForAProgramWithoutOutputs(t *testing.T) {
+	for _, run := range []func(*Cmd) ([]byte, error){(*Cmd).Output, (*Cmd).CombinedOutput} {
+		out, err := run(shell("echo text; exec >&- 2>&-; sleep 0.1; exit 3"))
+		equal(t, string(out), "text\n")
+		equal(t, fmt.Sprint(err), "exit status 3")
+	}
 }
 
 // Commands use the memory of earlier ones, which were longer.
