@@ -332,15 +332,17 @@ func (c *Cmd) feed(end *os.File) error {
 			err = nil
 		}
 	}
-	if closed := end.Close(); err == nil {
-		err = closed
-	}
+	end.Close()
 	return err
 }
 
 func collect(w io.Writer) func(*os.File) error {
-	return func(end *os.File) error {
-		_, err := io.Copy(w, end)
+	return func(end *os.File) (err error) {
+		if from, is := w.(io.ReaderFrom); is { // io.Copy would double the stack once more
+			_, err = from.ReadFrom(end)
+		} else {
+			_, err = io.Copy(w, end)
+		}
 		end.Close() // the program may go on writing
 		return err
 	}
