@@ -580,6 +580,15 @@ func withoutStreams(...string) {
 	if err := c.Wait(); err == nil || err.Error() != "exit status 3" || string(text) != "text\n" {
 		os.Exit(2)
 	}
+	var files [3]*os.File // with the numbers that their program needs, and closed at an exec
+	for fd := range files {
+		files[fd], _ = os.OpenFile("/dev/null", os.O_RDWR, 0)
+	}
+	c = shell("for fd in 0 1 2; do [ -e /proc/self/fd/$fd ] || exit 4; done")
+	c.Stdin, c.Stdout, c.Stderr = files[0], files[1], files[2]
+	if files[2].Fd() != 2 || c.Run() != nil {
+		os.Exit(3)
+	}
 	os.Exit(0)
 }
 

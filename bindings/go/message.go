@@ -205,9 +205,9 @@ func (m *message) descriptors(c *Cmd, files []any) {
 		}
 		if fd == closed {
 			m.action(ofFiles, action.Close(i))
-		} else if i < 3 {
+		} else if i < 3 && fd != i {
 			*streams[i] = int32(fd)
-		} else {
+		} else { // the action also clears close-on-exec where the numbers are equal
 			m.action(ofFiles, action.Dup2(action.FD(fd), i))
 		}
 	}
