@@ -22,8 +22,7 @@ import (
 )
 
 const keepCapabilities = 1 << 4 // SECBIT_KEEP_CAPS
-
-const closed = -2 // in place of a descriptor of the program
+const closed = -2               // in place of a descriptor of the program
 
 // Whose action it is that failed.
 const (

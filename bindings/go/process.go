@@ -245,10 +245,7 @@ func awaitReadable(file *os.File) {
 
 // isReadable is true if the descriptor is readable, hung up, or none.
 func isReadable(fd uintptr) bool {
-	of := struct {
-		fd              int32
-		events, revents int16
-	}{fd: int32(fd), events: 1} // POLLIN
+	of := [2]int32{int32(fd), 1} // struct pollfd, POLLIN
 	var at_once syscall.Timespec
 	count, _, _ := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&of)), 1, uintptr(unsafe.Pointer(&at_once)), 0, 0, 0)
 	return count != 0
@@ -414,11 +411,7 @@ func (p *Process) KillTree(grace time.Duration) error {
 
 // Rounded up.
 func milliseconds(time_ time.Duration) int64 {
-	of := int64(time_ / time.Millisecond)
-	if time_%time.Millisecond > 0 {
-		of++
-	}
-	return of
+	return int64(time_/time.Millisecond + (time_%time.Millisecond+time.Millisecond-1)/time.Millisecond)
 }
 
 // PID returns the number of the child, and waits for the helper, if there is one, that clones it.

@@ -137,11 +137,10 @@ func bytesOf(kept int) uint64 {
 func (q *Queue) submit(p *pending, m *message) error {
 	job := p.job
 	c := cJob{
-		inputSize: uint64(len(job.Input)), outSize: bytesOf(job.KeepStdout), errSize: bytesOf(job.KeepStderr),
+		size: uint64(unsafe.Sizeof(cJob{})), inputSize: uint64(len(job.Input)), outSize: bytesOf(job.KeepStdout), errSize: bytesOf(job.KeepStderr),
 		timeLimitMs: milliseconds(job.TimeLimit), graceMs: milliseconds(job.Grace),
 		key: job.Key, keyLimit: job.KeyLimit, priority: int32(job.Priority),
 	}
-	c.size = uint64(unsafe.Sizeof(c))
 	if int(c.priority) != job.Priority {
 		c.priority = -1 // is refused
 	}
@@ -257,17 +256,13 @@ func bytesAt(at *byte, length uint64) []byte {
 
 func read(of *cResult) *Result {
 	r := &Result{
-		Outcome:     Outcome(of.outcome),
-		Stdout:      bytesAt(of.out, of.outLength),
-		Stderr:      bytesAt(of.err, of.errLength),
-		StdoutTotal: uint64(of.outTotal),
-		StderrTotal: uint64(of.errTotal),
-		StdoutCut:   of.cut&1 != 0,
-		StderrCut:   of.cut&2 != 0,
-		MemoryPeak:  uint64(of.memoryPeak),
-		Survivors:   int(of.survivors),
-		Waited:      time.Duration(of.startedNs - of.submittedNs),
-		Ran:         time.Duration(of.endedNs - of.startedNs),
+		Outcome: Outcome(of.outcome),
+		Stdout:  bytesAt(of.out, of.outLength), Stderr: bytesAt(of.err, of.errLength),
+		StdoutTotal: uint64(of.outTotal), StderrTotal: uint64(of.errTotal),
+		StdoutCut: of.cut&1 != 0, StderrCut: of.cut&2 != 0,
+		MemoryPeak: uint64(of.memoryPeak), Survivors: int(of.survivors),
+		Waited: time.Duration(of.startedNs - of.submittedNs),
+		Ran:    time.Duration(of.endedNs - of.startedNs),
 	}
 	if of.startedNs == 0 {
 		r.Waited, r.Ran = time.Duration(of.endedNs-of.submittedNs), 0

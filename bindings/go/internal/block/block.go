@@ -54,10 +54,7 @@ type thread struct {
 	runs      int32
 }
 
-const (
-	stackSize = 128 << 10
-	futexWait = 0
-)
+const stackSize, futexWait = 128 << 10, 0
 
 // CallWaiting calls an entry that may wait, on a thread that lasts as long as the call, and waits
 // in Go. The thread has the credentials, directory and descriptors of the calling one. Where no
