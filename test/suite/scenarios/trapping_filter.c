@@ -4,6 +4,7 @@
 #include "filter.h"
 #include "private.h"
 #include "queues.h"
+#include "sanitizer.h"
 
 /* --- the ways --------------------------------------------------------------------------- */
 
@@ -57,7 +58,8 @@ static int end_as(int result, int status, int error)
 {
 	if (result == 0 && status == 7 << 8)
 		return RUNS;
-	if (error == -PSYS_ECHILD && status == PSYS_SIGSYS)
+	/* The runtime of a sanitizer may make the call in the program. */
+	if ((error == -PSYS_ECHILD || HAS_ASAN) && status == PSYS_SIGSYS)
 		return DIES_OF_SIGSYS;
 	return result < 0 && is_named(result) ? FAILS : IS_WRONG;
 }
