@@ -52,7 +52,7 @@ gdb.execute("continue", to_string=True)
 for file, names in Visited.found.items():
     print(f"{file}: {', '.join(names)}")
 print(f"{len(Visited.found)} files, {sum(map(len, Visited.found.values())) + 1} functions until the clone")
-chain = []
+chain: list = []
 frame = gdb.newest_frame()
 while not chain or chain[0] != ENTRY:
     chain.insert(0, frame.name())

@@ -173,7 +173,7 @@ def measure(asked):
     longest = 0.0
     while results["rounds"] < ROUNDS and time.monotonic() - begin + longest <= LIMIT:
         begun = time.monotonic()
-        for name, (what, _, is_busy, _) in columns.items():
+        for name, (_, _, is_busy, _) in columns.items():
             rows = iter(results["rows"])
             with busy(is_busy):
                 for language, _, _, command, ways in found:

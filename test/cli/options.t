@@ -239,7 +239,7 @@ def test_pairs():
 
 
 # What contradicts itself.
-REFUSED = set()
+REFUSED: set = set()
 
 DURATIONS = ["", "x", "-1", "+1", "1x", "1 s", "1ss", "1S", "1e3", "0x10", ".", "1.2.3", "1,5", "ten", "nan", "inf",
              "1\ns"]

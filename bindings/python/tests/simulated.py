@@ -23,7 +23,7 @@ LACKING = {os: ("O_DIRECTORY", "killpg", "pidfd_open", "uname"), select: ("poll"
 platform, sys.argv = sys.argv[1], sys.argv[2:]
 kept = vars(signal).copy()
 if platform == "win32":
-    sys.modules.update(dict.fromkeys(MODULES))
+    sys.modules.update(dict.fromkeys(MODULES))  # type: ignore[arg-type]  # None: no import finds it
     for module, names in LACKING.items():
         for name in names:
             vars(module).pop(name, None)

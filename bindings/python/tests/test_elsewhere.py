@@ -16,8 +16,8 @@ from aspawn import actions, aio
 REASON = os.environ["REASON"]
 ASKED = {"actions": [actions.chdir("/")], "limits": {0: 1}, "cgroup": "/sys/fs/cgroup", "owner": "tree",
          "dies_with_caller": True, "memory": "shared", "pty_size": (2, 3), "stop_signal": 2}
-NOTHING = {"actions": (), "limits": {}, "cgroup": None, "owner": "caller", "dies_with_caller": False, "memory": None,
-           "pty_size": (0, 0), "stop_signal": 0}
+NOTHING: dict = {"actions": (), "limits": {}, "cgroup": None, "owner": "caller", "dies_with_caller": False,
+                 "memory": None, "pty_size": (0, 0), "stop_signal": 0}
 SLEEPERS = ["sh", "-c", "sleep 100 & echo; wait"]
 
 
