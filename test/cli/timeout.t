@@ -68,9 +68,10 @@ nothing_sleeps()
 	! grep -qsz "^$long\$" /proc/[0-9]*/cmdline
 }
 
+# No process that is still to become sleep: aspawn and a shell may have its arguments.
 sleeps()
 {
-	grep -qsz "^$long\$" /proc/[0-9]*/cmdline
+	pgrep -fx "sleep $long" >/dev/null
 }
 
 # ends_in SECONDS COMMAND...
