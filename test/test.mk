@@ -329,8 +329,9 @@ faults := $(BUILD_DIR)/faults/scenarios
 test-faults: $(faults) ## each system call fails in turn, for each way to use the library
 	test/prove -v test/proofs/faults/faults.py :: $(SCENARIOS)
 
+# Another formatter would show nothing in a file before the end, an hour later.
 test-faults-all: $(faults) ## the same with all errors, and with second failures
-	test/prove -v test/proofs/faults/faults.py :: --all $(SCENARIOS)
+	test/prove -v --formatter TAP::Formatter::Console test/proofs/faults/faults.py :: --all $(SCENARIOS)
 
 faults_parts := $(patsubst %,$(BUILD_DIR)/test/with-libc/proofs/faults/%.o,harness scenarios) $(compat) $(archive)
 $(faults): $(faults_parts) $(BUILD_DIR)/faults/program
