@@ -608,7 +608,7 @@ test("a time limit does not hide what survives of a tree" .. (is_root and "" or 
 		local is_there, aspawn = pcall(require, "aspawn")
 		local root = { "]] .. name .. [[", "--reuid", "0" }
 		if not is_there or (aspawn.run { root[1], root[2], root[3], "id", "-u" } or {}).out ~= "0\n" then return end
-		print(select(3, aspawn.run { root[1], root[2], root[3], "sleep", "3", owner = "tree", timeout = 0.2, grace = 0.1 }))
+		print(select(3, aspawn.run { root[1], root[2], root[3], "sleep", "9", owner = "tree", timeout = 2, grace = 0.1 }))
 	]], actions = { { "user", 65534, 65533 } } }
 	os.remove(name)
 	-- ENOTEMPTY; or the user may not read the module, or be root
@@ -645,7 +645,7 @@ test("a signal for a time limit, and output that is given up", function()
 	assert(queue:submit(limited))
 	local result = queue:wait()
 	same(pack(result.code, result.outcome, result.survivors, result.memory_peak), pack(7, "timed_out", nil, nil))
-	local gives_up = { "sh", "-c", "exec 2>&-; sleep 2 & echo a", grace = 0.05 }
+	local gives_up = { "sh", "-c", "exec 2>&-; sleep 20 & echo a", grace = 0.05 }
 	assert(queue:submit(gives_up))
 	result = queue:wait()
 	same(pack(result.out, result.out_cut, result.err_cut), pack("a\n", true, false))

@@ -151,7 +151,7 @@ static void fork_a_sibling(int tid)
 	(void)tid;
 	sibling = (int)psys_clone(PSYS_SIGCHLD, NULL, NULL, NULL, NULL);
 	if (sibling == 0) {
-		sleep_ms(5000);
+		sleep_ms(60000);
 		psys_exit_group(0);
 	}
 }

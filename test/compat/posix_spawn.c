@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -148,7 +148,8 @@ static char fifo[64];
 
 static void make_fifo(posix_spawn_file_actions_t *actions)
 {
-	snprintf(fifo, sizeof fifo, "/tmp/aspawn-suite-fifo-%d", (int)getpid());
+	strcpy(fifo, "/tmp/aspawn-fifo-");
+	append_own_name(fifo);
 	CHECK_EQUAL(mkfifo(fifo, 0600), 0);
 	posix_spawn_file_actions_init(actions);
 	posix_spawn_file_actions_addopen(actions, 0, fifo, O_RDONLY, 0);

@@ -14,13 +14,6 @@
 
 #include "threads.h"
 
-static volatile sig_atomic_t handled;
-
-static void handle(int signal)
-{
-	handled = signal;
-}
-
 TEST(popen_reads)
 {
 	static const char *const commands[] = { "/bin/echo some words", "echo some words" };
@@ -202,11 +195,22 @@ TEST(popen_is_emfile_at_the_limit_of_descriptors)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
+static volatile sig_atomic_t handled;
+static int go[2];
+
+static void let_go(int signal)
+{
+	handled = signal;
+	CHECK_EQUAL(write(go[1], "\n", 1), 1);
+}
+
+/* The command ends once a signal was handled. */
 TEST(pclose_is_not_interrupted_by_signals)
 {
-	struct sigaction action = { .sa_handler = handle };
-	FILE *file = popen("sleep 0.3; exit 2", "r");
+	struct sigaction action = { .sa_handler = let_go };
 
+	CHECK(pipe2(go, O_CLOEXEC) == 0 && dup2(go[0], 9) == 9);
+	FILE *file = popen("read line <&9; exit 2", "r");
 	CHECK(file);
 	sigaction(SIGALRM, &action, NULL);
 	ualarm(10000, 10000);

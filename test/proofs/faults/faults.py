@@ -35,7 +35,8 @@ import time
 SCENARIOS = os.path.abspath(os.environ.get('BUILD_DIR', 'build')) + '/faults/scenarios'
 PROGRAM = os.path.dirname(SCENARIOS) + '/program'
 
-PATIENCE = 15         # seconds; a scenario takes milliseconds, so it hangs
+PATIENCE = 15         # seconds without a call: it hangs
+MOST_SECONDS = 150    # of a scenario, which takes milliseconds on an idle machine
 MOST_CALLS = 2000     # of one process; a few tens are usual, so it spins
 MOST_OCCURRENCES = 8  # of one call by one process that are failed in turn
 MOST_ALIKE = 2        # failures of the same calls that are printed
@@ -206,7 +207,7 @@ class Supervisor:
         poll = select.poll()
         poll.register(self.listener, select.POLLIN)
         poll.register(end, select.POLLIN)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + MOST_SECONDS
         try:
             while True:
                 ready = dict(poll.poll(PATIENCE * 1000))

@@ -1461,7 +1461,7 @@ static bool ends_as_tree(uint64_t flags, const struct aspawn_action *actions, si
 		status);
 	close_pipes(&child);
 	/* The child of a killed helper uses the pool until the exec. */
-	for (int naps = 0; r == -EOWNERDEAD && naps < 1000 && aspawn_pool_release(&pool) < 0; naps++)
+	for (int naps = 0; r == -EOWNERDEAD && naps < 9999 && aspawn_pool_release(&pool) < 0; naps++)
 		usleep(1000);
 	free_memory();
 	return r == 0;

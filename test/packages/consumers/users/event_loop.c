@@ -14,7 +14,7 @@
 
 #include <aspawn/command.h>
 
-enum { COUNT = 200, KEPT = 1024, LIMIT_MS = 5000, GRACE_MS = 500 };
+enum { COUNT = 200, KEPT = 1024, LIMIT_MS = 5000, GRACE_MS = 5000 };
 enum { OUTPUT, END };
 
 enum stage { NONE, RUNS, TERMINATED };
