@@ -12,8 +12,8 @@
 //! Errors are [`std::io::Error`]s with the system's number, as std's are: which step failed, and
 //! about what, the [`crate::Error`] of a [`crate::Command`] says.
 //!
-//! A library that takes a [`std::process::Stdio`] or gives one cannot be part of it, as that type
-//! cannot be looked into: [`Stdio`] converts from what it was made of.
+//! No library that takes or gives a [`std::process::Stdio`] can be part of it: that type cannot be
+//! looked into. [`Stdio`] converts from all that has a descriptor, and another `From` conflicts.
 
 pub use crate::{ChildStderr, ChildStdin, ChildStdout, CommandArgs, CommandEnvs, Stdio};
 pub use std::process::{abort, exit, id, ExitCode, ExitStatus, Output, Termination};
