@@ -210,7 +210,8 @@ func TestQueueContextOfTheCommand(t *testing.T) {
 func TestQueueContext(t *testing.T) {
 	q := newQueue(t, QueueOptions{Running: 1, Jobs: 2})
 	ctx, cancel := context.WithCancel(background)
-	stops := Command("sleep", "1000")
+	begun := t.TempDir() + "/begun"
+	stops := shell(`: >"$1"; exec sleep 1000`, begun)
 	stops.StopSignal = os.Interrupt
 	running, err := q.Submit(ctx, &Job{Cmd: stops})
 	check(t, err)
@@ -222,6 +223,7 @@ func TestQueueContext(t *testing.T) {
 	if _, err := q.Submit(short, &Job{Cmd: Command("true")}); err != context.DeadlineExceeded {
 		t.Fatal(err)
 	}
+	eventually(t, "it runs", func() bool { _, err := os.Stat(begun); return err == nil })
 	cancel()
 	r := <-running
 	equal(t, r.Err.Error(), "signal: interrupt")
