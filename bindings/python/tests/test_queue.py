@@ -467,8 +467,9 @@ class Futures(Test):
         before = signal.signal(signal.SIGALRM, signal.default_int_handler)
         try:
             with self.assertRaises(KeyboardInterrupt), aspawn.Queue() as queue:
+                future = queue.submit(["sleep", "100"])
                 signal.setitimer(signal.ITIMER_REAL, 0.05)
-                queue.submit(["sleep", "100"]).result()  # and the with statement cancels it
+                future.result()  # and the with statement cancels it
         finally:
             signal.signal(signal.SIGALRM, before)
 
@@ -478,6 +479,30 @@ class Futures(Test):
             queue.submit(["sleep", "100"])
         self.assertEqual(queue.submit(["echo", "a"]).result(60).stdout, b"a\n")
         queue.shutdown()
+
+    def test_the_start_of_the_thread_is_interrupted(self):
+        start, threads = threading.Thread.start, []
+
+        def interrupted(thread):
+            threads.append(thread)
+            if not late:
+                start(thread)
+            raise KeyboardInterrupt
+
+        for late in False, True:
+            for submits_again in False, True:
+                with self.subTest(late=late, submits_again=submits_again):
+                    queue = aspawn.Queue(1)
+                    with mock.patch("threading.Thread.start", interrupted), self.assertRaises(KeyboardInterrupt):
+                        queue.submit(["sleep", "100"])
+                    if submits_again:
+                        self.assertEqual(queue.submit(["echo", "a"]).result(60).stdout, b"a\n")
+                    queue.shutdown()
+                    with mock.patch("threading.excepthook") as failed:
+                        if late:
+                            threads[-1].start()
+                        threads[-1].join()
+                    failed.assert_not_called()
 
     def test_shutdown_waits(self):
         queue = aspawn.Queue(1)

@@ -382,7 +382,7 @@ class Queue(Jobs[Future], concurrent.futures.Executor):  # type: ignore[misc]
             return
         with self._lock:
             self._is_shut = True
-            thread = self._thread
+            thread = self._thread = self._thread if self._thread and self._thread.is_alive() else None
             jobs = [*self._now.values(), *self._later] if cancel_futures else []
         for job in jobs:
             job.future.cancel()
@@ -401,20 +401,20 @@ class Queue(Jobs[Future], concurrent.futures.Executor):  # type: ignore[misc]
         return future
 
     def _watch(self) -> None:
-        if self._thread is None:
-            thread = threading.Thread(target=self._collect, name="aspawn.Queue")
-            thread.start()
-            self._thread = thread  # before it gets the lock, which submit() has
+        if not (self._thread and self._thread.is_alive()):  # start() may have been interrupted
+            self._thread = threading.Thread(target=self._collect, name="aspawn.Queue")
+            self._thread.start()
 
     def _collect(self) -> None:
-        while True:
+        with self._lock:  # which submit() has
+            goes_on = self._thread is threading.current_thread()  # or nobody counts on it any more
+        while goes_on:
             self._pump(True)
             with self._lock:
-                if not self._now:
+                if not (goes_on := bool(self._now)):
                     self._thread = None
                     if self._is_shut:
                         self._native.close()
-                    return
 
     def _is_wanted(self, future: Any) -> bool:
         vars(future).pop("_cancel", None)  # which refers to the job and the queue
