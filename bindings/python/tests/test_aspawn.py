@@ -522,8 +522,7 @@ class Limits(Test):
 
     @unittest.skipUnless(CGROUP, "no writable control group of version 2")
     def test_cgroup(self):
-        group = os.path.join(CGROUP, "aspawn-python")
-        os.mkdir(group)
+        group = tempfile.mkdtemp(prefix="aspawn-python-", dir=CGROUP)
         try:
             process = aspawn.Popen(["sh", "-c", "sleep 100 & setsid sleep 100"], cgroup=group)
             self.assertIn(str(process.pid), pathlib.Path(group, "cgroup.procs").read_text().split())
@@ -634,7 +633,10 @@ class Private(Test):
                "import os; os._exit(0)"
         pid = int(aspawn.check_output([sys.executable, "-c", code]))
         for _ in range(1000):
-            if not os.path.exists(f"/proc/{pid}") or ") Z" in pathlib.Path(f"/proc/{pid}/stat").read_text():
+            try:
+                if ") Z" in pathlib.Path(f"/proc/{pid}/stat").read_text():
+                    break
+            except (FileNotFoundError, ProcessLookupError):  # the latter if it is reaped meanwhile
                 break
             time.sleep(0.01)
         else:
@@ -723,7 +725,11 @@ class Private(Test):
             del process
         while os.path.exists(f"/proc/{pid}"):
             time.sleep(0.01)
-        subprocess._cleanup()
+        for _ in range(1000):  # its helper ends after it
+            subprocess._cleanup()
+            if not subprocess._active:
+                break
+            time.sleep(0.01)
         self.assertEqual(subprocess._active, [])
 
 
