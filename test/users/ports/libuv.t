@@ -19,10 +19,11 @@ own_tests()
 		grep -E '^(closed_fd_events|delayed_accept|ipc_|kill|process_|spawn_)'
 }
 
-# 0: passed, 7: skipped.
+# 0: passed, 7: skipped. libuv's tests use a port and files of fixed names. A lock keeps the tests
+# of two runs apart.
 result()
 {
-	(cd "$port/$1/source" && timeout 60 ../uv_run_tests_a "$2" >"$port/output" 2>&1 </dev/null)
+	(cd "$port/$1/source" && flock -o /tmp timeout 60 ../uv_run_tests_a "$2" >"$port/output" 2>&1 </dev/null)
 	echo $?
 }
 
