@@ -95,9 +95,9 @@ costs_less_than_30_ms()
 # The program has ended, and its output is in two pipes and the tool.
 waits_for_a_reader_at_no_cost()
 {
-	for limit in "" --timeout=1 --leave; do
+	for limit in "" --timeout=3 --leave; do
 		# shellcheck disable=SC2086
-		cpu_time_of "$aspawn" $limit --output-limit=1M head -c 100000 /dev/zero 3>&1 >cost | { sleep 3; wc -c >count; }
+		cpu_time_of "$aspawn" $limit --output-limit=1M head -c 100000 /dev/zero 3>&1 >cost | { sleep 3.5; wc -c >count; }
 		echo "'$limit': $(cat cost) ms, $(cat count) bytes"
 		[ "$(cat cost)" -lt 30 ] && [ "$(cat count)" = 100000 ] || return 1
 	done

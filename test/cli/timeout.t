@@ -83,6 +83,23 @@ ends_in()
 	[ $((($(date +%s%N) - began) / 1000000)) -lt "${limit}000" ] || { echo "later than $limit s: $*"; return 1; }
 }
 
+# limited STATUS ARGUMENT...: ALRM is the limit, after the program has touched "running"
+limited()
+{
+	wanted=$1
+	shift
+	rm -f running
+	"$aspawn" "$@" 2>error &
+	waits test -e running
+	kill -ALRM $!
+	wait $!
+	got=$?
+	[ "$got" = "$wanted" ] || { echo "exit $got, not $wanted: $*"; cat error; return 1; }
+}
+
+# A program that only KILL ends.
+stubborn='trap "" TERM; touch running; while :; do sleep 1; done'
+
 # ------------------------------------------------------------------------------------- timeout
 
 within_its_limit()
@@ -138,23 +155,22 @@ at_the_limit()
 preserves_the_status()
 {
 	exits 143 "$aspawn" --preserve-status -t .1 sleep 20 && exits 143 "$aspawn" -p -t .1 sleep 20 &&
-		exits 3 "$aspawn" -p -t 1 sh -c 'trap "exit 3" TERM; sleep 20 & wait'
+		limited 3 -p sh -c 'trap "exit 3" TERM; touch running; sleep 20 & wait'
 }
 
 kill_after_keeps_124()
 {
 	for options in "" -f --foreground; do
 		# shellcheck disable=SC2086 # no word, or one
-		ends_in 15 exits 124 "$aspawn" $options -k .1 -t .1 sh -c 'trap "" TERM; while :; do sleep 1; done' || return
+		ends_in 15 limited 124 $options -k .1 sh -c "$stubborn" || return
 	done
-	exits 137 "$aspawn" -p -k .1 -t 1 sh -c 'trap "" TERM; while :; do sleep 1; done'
+	limited 137 -p -k .1 sh -c "$stubborn"
 }
 
 verbose_names_signals()
 {
 	for option in -v --verbose; do
-		exits 124 "$aspawn" $option -k .1 -t .1 sh -c 'trap "" TERM; while :; do sleep 1; done' &&
-			grep TERM error && grep KILL error || return
+		limited 124 $option -k .1 sh -c "$stubborn" && grep TERM error && grep KILL error || return
 	done
 	exits 124 "$aspawn" -q -t .1 sleep 20 && [ ! -s error ]
 }
@@ -196,12 +212,13 @@ inherits_ignored()
 		[ "${ignored##*	}" = "$(trap '' HUP USR1 && grep SigIgn /proc/self/status | cut -f 2)" ]
 }
 
-# A program that touches "received" at USR1, and "running" before.
+# A program that makes "received" at USR1, and touches "running" before. It starts no process at
+# USR1, as the process could get USR1 too.
 receiver()
 {
 	rm -f received running
 	cat >receiver <<-'S'
-		trap 'touch received; exit' USR1
+		trap ': >received; exit 0' USR1
 		touch running
 		i=0
 		until [ -e received ] || [ $i = 200 ]; do sleep .1; i=$((i + 1)); done
@@ -218,18 +235,12 @@ group_signal_reaches_the_command()
 cascaded()
 {
 	receiver
-	"$aspawn" -f -s ALRM -t 30 "$aspawn" -s USR1 -t 25 sh receiver 2>error &
-	waits test -e running && kill -ALRM $!
-	wait $!
-	[ $? = 124 ] && [ -e received ]
+	limited 124 -f -s ALRM -t 30 "$aspawn" -s USR1 -t 25 sh receiver && [ -e received ]
 }
 
 alrm_is_the_limit()
 {
-	"$aspawn" sleep "$long" 2>error &
-	waits sleeps && kill -ALRM $!
-	wait $!
-	[ $? = 124 ]
+	limited 124 sh -c 'touch running; sleep 20'
 }
 
 killed_itself()
@@ -355,19 +366,17 @@ one_in_another()
 single_child()
 {
 	cat >single <<-'S'
-		sh -c 'trap "touch child" TERM; touch running; i=0; while [ $i -lt 60 ]; do sleep .05; i=$((i + 1)); done' &
 		trap 'wait; exit 5' TERM
+		sh -c 'trap "touch child" TERM; touch running; i=0; while [ $i -lt 20 ]; do sleep .05; i=$((i + 1)); done' &
 		wait
 	S
-	rm -f child running
-	exits 124 "$aspawn" -f -t 2 sh single && [ -e running ] && [ ! -e child ]
+	rm -f child
+	limited 124 -f sh single && [ ! -e child ]
 }
 
 no_rewriting()
 {
-	refuses --rewrite --rewrite 15:2 && receiver
-	"$aspawn" -s USR1 -t 2 sh receiver 2>error
-	[ $? = 124 ] && [ -e received ]
+	refuses --rewrite --rewrite 15:2 && receiver && limited 124 -s USR1 sh receiver && [ -e received ]
 }
 
 interpreter()
