@@ -111,8 +111,7 @@ ends_input_of_a_terminal_once()
 limits_memory()
 {
 	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	group=$root/aspawn-cli-$$
-	mkdir "$group" || return 1
+	group=$(mktemp -d "$root/aspawn-cli-XXXXXX") || return 1
 	if echo +memory >"$root/cgroup.subtree_control"; then
 		says 'tail: out of memory, killed by SIGKILL' 137 --cgroup "$group" --memory 16M tail /dev/zero
 	else

@@ -33,6 +33,7 @@ OTHERS = ['/usr/bin/python3' if os.path.exists('/usr/bin/python3') else sys.exec
 LIMIT = 1       # second
 PATIENCE = 8    # seconds behind the limit: then the tool waits for something that does not end
 SETTLING = 1    # second
+BUSY = 10       # times as long on a busy machine, where only a failure takes that long
 NOT_HERE = 77   # ways.c
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -159,15 +160,15 @@ class Attempt:
             return False
         return True
 
-    def run(self):
+    def run(self, times):
         """(survivors, whether the tool waits without end, whether the way was tried,
-        status, output)"""
+        status, output), with so many times the patience"""
         try:
             try:
-                status = self.process.wait(self.limit + PATIENCE)
+                status = self.process.wait(self.limit + times * PATIENCE)
             except subprocess.TimeoutExpired:
                 status = None
-            end = time.monotonic() + SETTLING
+            end = time.monotonic() + times * SETTLING
             if self.tool == 'systemd-run':
                 end += self.limit + 1  # the command took the place of the tool
             while (more := self.has_children()) and time.monotonic() < end:
@@ -223,9 +224,9 @@ def become_subreaper():
 def attempt(job):
     """The last line of the output is the reason where a way was not tried.
     A busy machine gets more time."""
-    tool, way, directory = job
+    tool, way, directory, times = job
     for limit in (LIMIT, 3 * LIMIT, 10 * LIMIT):
-        left, waits, tried, status, output = Attempt(tool, way, limit, directory).run()
+        left, waits, tried, status, output = Attempt(tool, way, limit, directory).run(times)
         if tried or status == NOT_HERE:
             break
     lines = output.strip().splitlines()
@@ -233,8 +234,8 @@ def attempt(job):
     return tool, way, left, waits, reason, status == NOT_HERE, lines
 
 
-def run_all(tools, ways, jobs, directory):
-    todo = [(tool, way, directory) for way in ways for tool in tools]
+def run_all(tools, ways, jobs, directory, is_test=False):
+    todo = [(tool, way, directory, BUSY if is_test and not ways[way][0] else 1) for way in ways for tool in tools]
     become_subreaper()  # what a worker leaves that is ended itself
     try:
         with multiprocessing.Pool(jobs, become_subreaper) as pool:
@@ -311,7 +312,7 @@ def main():
         ASPAWN = directory + '/aspawn'
         OTHERS[1] = directory + '/others.py'
         if not arguments.table:
-            show_tests(ways, run_all(['aspawn'], ways, arguments.jobs, directory))
+            show_tests(ways, run_all(['aspawn'], ways, arguments.jobs, directory, True))
             return
         tools = arguments.tool or list(TOOLS)
         missing = {tool: reason for tool in tools if (reason := why_missing(tool, directory))}
