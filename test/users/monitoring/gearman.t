@@ -121,17 +121,19 @@ runs_as_many_as_allowed()
 	return $status
 }
 
-# The first is killed while it has jobs; the server gives them to the second.
+# The first is killed while it has jobs: those from the 200th on wait until then. The server gives
+# them to the second.
 a_worker_is_killed()
 {
 	: >pids
 	start_worker --concurrency 8
 	first=$started_worker
 	start_worker --concurrency 8
-	many 1000 "sh -c 'echo {} \$PPID; echo \$\$ >>pids; sleep 0.05; exit 2'" &
+	many 1000 "sh -c 'echo {} \$PPID; echo \$\$ >>pids; until test {} -lt 200 || test -e killed; do sleep 0.05; done; exit 2'" &
 	waited=$!
-	until test "$(wc -l <pids)" -ge 200; do sleep 0.02; done
+	until test "$(wc -l <pids)" -ge 216; do sleep 0.02; done
 	end "$first" -KILL
+	: >killed
 	wait $waited && cat rate && each_is_answered_once 1000 | grep -x '2 workers' && test "$(wc -l <pids)" -gt 1000
 	status=$?
 	end "$started_worker"
