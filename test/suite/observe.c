@@ -39,6 +39,25 @@ struct aspawn_child start_command(struct aspawn_pool *pool, const struct aspawn_
 	return child;
 }
 
+int pid_of(struct aspawn_child *child)
+{
+	int pid;
+
+	while ((pid = aspawn_pid(child)) == -PSYS_EAGAIN)
+		continue;
+	CHECK(pid > 0);
+	return pid;
+}
+
+void release_pool(struct aspawn_pool *pool)
+{
+	int r;
+
+	while ((r = aspawn_pool_release(pool)) == -PSYS_EBUSY)
+		sleep_ms(1);
+	CHECK_EQUAL(r, 0);
+}
+
 const struct Stack_t *stack_of(struct aspawn_child *child)
 {
 	return &child_state(child)->stack;

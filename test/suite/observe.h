@@ -59,6 +59,12 @@ struct aspawn_child start_command(struct aspawn_pool *pool, const struct aspawn_
 /* Returns the child's stack, until the handle gives it back. */
 const struct Stack_t *stack_of(struct aspawn_child *child);
 
+/* Waits for the child's number: a helper may first run later than the library waits. */
+int pid_of(struct aspawn_child *child);
+
+/* Waits until no child or helper uses the pool's memory, and gives the memory back. */
+void release_pool(struct aspawn_pool *pool);
+
 /* Waits for the exec. Returns 0, or the negative error of the failure. */
 int why_not_started(struct aspawn_child *child);
 

@@ -23,7 +23,7 @@ struct aspawn_child start_private(const char *role, int (*fn)(void *), void *arg
 	if (r == -PSYS_EOPNOTSUPP && !memory_is_shared())
 		skip("this emulator copies the memory");
 	CHECK_EQUAL(r, 0);
-	CHECK(aspawn_pid(&child) > 0);
+	pid_of(&child);
 	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_PRIVATE);
 	return child;
 }

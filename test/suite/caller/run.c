@@ -725,7 +725,7 @@ TEST(a_sink_is_not_called_after_its_error_in_the_grace)
 	struct sink sink = { .calls_until_error = 2, .error = -777 };
 	struct aspawn_io io = { .size = sizeof io,
 				.time_limit_ms = 20,
-				.grace_ms = 200,
+				.grace_ms = LONG,
 				.sink = take_letters_late,
 				.arg = &sink };
 

@@ -380,6 +380,7 @@ TEST(outcomes_of_runs_as_texts)
 	CHECK_EQUAL(psys_strcmp(text, "not started: exec \"/no such program\": ENOENT"), 0);
 	command = command_in_role(&self, "lingers", NULL);
 	io.time_limit_ms = 1;
+	io.grace_ms = LONG;
 	r = aspawn_run(&command, &io);
 	aspawn_io_text(text, sizeof text, r, &io);
 	CHECK_EQUAL(psys_strcmp(text, "timed out, killed by SIGTERM"), 0);

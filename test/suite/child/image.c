@@ -27,15 +27,9 @@ static void needs_image_under_filters(void)
 	needs_image();
 }
 
-/* The helper has cloned the child, or will as soon as the helper runs: under load later than in a
- * second. */
 static void check_in_image(struct aspawn_child *child)
 {
-	int pid;
-
-	while ((pid = aspawn_pid(child)) == -PSYS_EAGAIN)
-		continue;
-	CHECK(pid > 0);
+	pid_of(child);
 	CHECK_EQUAL(aspawn_describe(child, ASPAWN_FACT_MODE), ASPAWN_MODE_IMAGE);
 }
 
@@ -272,7 +266,7 @@ static struct seen *run(const struct aspawn_action *actions, size_t count, uint6
 	seen->result = aspawn_communicate(&child, &io);
 	seen->mode = aspawn_describe(&child, ASPAWN_FACT_MODE);
 	seen->failure = io.failure;
-	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	release_pool(&pool);
 	CHECK(!have_children());
 	return seen;
 }
@@ -1490,7 +1484,7 @@ TEST(the_image_searches_for_the_program_and_says_what_failed)
 			};
 			struct aspawn_child child = start_command(NULL, &command);
 
-			CHECK(aspawn_pid(&child) > 0);
+			pid_of(&child);
 			CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE),
 				    copied ? ASPAWN_MODE_FORK : ASPAWN_MODE_IMAGE);
 			CHECK_EQUAL(aspawn_wait_started(&child, &failures[copied], -1),

@@ -397,7 +397,8 @@ TEST(too_many_sent_descriptors_are_an_error_of_the_submission)
 /* Submits a job, and waits until the job runs. */
 static int64_t submit_lingering(struct aspawn_queue *queue)
 {
-	const int64_t ticket = submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL);
+	const int64_t ticket =
+		submit(queue, (struct aspawn_job){ .grace_ms = LONG }, "lingers", NULL);
 	CHECK(ticket > 0);
 	while (aspawn_queue_count(queue, ASPAWN_COUNT_WAITING))
 		continue;
@@ -622,7 +623,7 @@ static int submits_one_pipe(void *arg)
 	return 0;
 }
 
-TEST_SECONDS(submissions_of_descriptors_go_on_while_servers_are_killed, 100)
+TEST_SECONDS(submissions_of_descriptors_go_on_while_servers_are_killed, 300)
 {
 	struct thread thread;
 

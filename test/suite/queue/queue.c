@@ -945,7 +945,8 @@ static void check_timeout(uint64_t flags)
 	char text[320];
 	int grandchild = 0, timeout_ms = 50;
 
-	CHECK(submit(queue, (struct aspawn_job){ .time_limit_ms = 50 }, "lingers", NULL) > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .time_limit_ms = 50, .grace_ms = LONG }, "lingers",
+		     NULL) > 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_TIMED_OUT);
 	CHECK_EQUAL(result->status, PSYS_SIGTERM);
@@ -1076,7 +1077,9 @@ TEST(job_stays_in_the_callers_group_by_setpgid)
 
 		command.actions = &stay;
 		command.action_count = i > 0;
-		CHECK(submit_command(queue, (struct aspawn_job){ .time_limit_ms = i == 2 ? 100 : 0 },
+		CHECK(submit_command(queue,
+				     (struct aspawn_job){ .time_limit_ms = i == 2 ? 100 : 0,
+							  .grace_ms = LONG },
 				     &command) > 0);
 		result = next_result(queue);
 		CHECK_EQUAL(result->status, i == 0 ? 1 << 8 : i == 1 ? 0 : PSYS_SIGTERM);
@@ -1198,7 +1201,8 @@ TEST(queue_cancels)
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
 	const struct aspawn_result *result;
 	char text[320];
-	const int64_t first = submit(queue, (struct aspawn_job){ .cookie = 1 }, "lingers", NULL);
+	const int64_t first = submit(queue, (struct aspawn_job){ .cookie = 1, .grace_ms = LONG },
+				     "lingers", NULL);
 	const int64_t second = submit(queue, (struct aspawn_job){ .cookie = 2 }, "lingers", NULL);
 
 	CHECK(first > 0 && second > 0 && first != second);

@@ -94,6 +94,7 @@ static void check_is_killed(int owner, const struct aspawn_action *more)
 
 	make_frozen(&group, NULL);
 	struct aspawn_child child = start_frozen(&self, &group, owner, more);
+	pid_of(&child);
 	if (owner == ASPAWN_OWNER_TREE)
 		CHECK_EQUAL(aspawn_kill_tree(&child, LONG), 0);
 	else

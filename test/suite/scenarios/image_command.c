@@ -64,7 +64,7 @@ TEST(a_command_of_all_bytes_and_any_size_comes_into_the_image)
 		check_command(128 * 1024 - 1, 1, on, mode);
 	}
 	check_command(100000, 10, NULL, mode);
-	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	release_pool(&pool);
 }
 
 TEST(a_command_too_large_for_the_stack_of_the_image_makes_a_copy)

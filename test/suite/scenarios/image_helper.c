@@ -20,7 +20,7 @@ static struct aspawn_command other_user(struct self *self, const char *role)
 
 static void check_trims(void)
 {
-	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	release_pool(&pool);
 	check_nothing_is_left();
 }
 
@@ -109,8 +109,7 @@ TEST(a_wait_of_the_callers_finds_a_child_of_a_helper)
 	unblock_sigchld();
 	for (int i = 1; i <= 10; i++) {
 		struct aspawn_child child = start_command(NULL, &command);
-		const int pid = aspawn_pid(&child);
-		CHECK(pid > 0);
+		pid_of(&child);
 		while (psys_wait4(-1, &status, 0, NULL) == -PSYS_EINTR)
 			continue;
 		CHECK_EQUAL(status, 7 << 8);
@@ -209,9 +208,7 @@ TEST(a_stopped_helper_delays_no_wait)
 	CHECK_EQUAL(psys_kill(helper, PSYS_SIGSTOP), 0);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	check_ends(&child, PSYS_SIGKILL);
-	while (aspawn_pool_release(&pool) == -PSYS_EBUSY) /* it continues the helper */
-		continue;
-	check_trims();
+	check_trims(); /* this continues the helper */
 }
 
 /* The first child of another pid namespace is its init: not to be a helper, whose end kills all. */
@@ -242,9 +239,7 @@ TEST(a_pool_is_busy_while_a_helper_uses_its_memory)
 	CHECK_EQUAL(aspawn_release(&child), 0);
 	CHECK_EQUAL(aspawn_pool_release(&pool), -PSYS_EBUSY);
 	kill_lingering(pid);
-	while (aspawn_pool_release(&pool) < 0) /* nobody has waited for the child by its handle */
-		sleep_ms(1);
-	check_trims();
+	check_trims(); /* nobody has waited for the child by its handle */
 }
 
 /* Otherwise a caller that starts and forgets would collect helpers. */
@@ -259,7 +254,7 @@ TEST(a_released_command_without_a_pool_leaves_no_helper)
 	for (int i = 0; i < 20; i++) {
 		command.flags = i % 2 ? ASPAWN_COMMAND_NO_PIDFD : 0;
 		struct aspawn_child child = start_command(NULL, &command);
-		const int pid = aspawn_pid(&child);
+		const int pid = pid_of(&child);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 		CHECK_EQUAL(reap(pid), 7);
 	}

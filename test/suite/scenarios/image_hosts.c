@@ -124,21 +124,20 @@ TEST(a_forked_process_does_not_know_if_a_child_of_the_image_has_started)
 
 	needs_image();
 	child = start_in_image(&command);
-	CHECK(aspawn_pid(&child) > 0);
+	pid_of(&child);
 	int pid = fork_child();
 	if (!pid) {
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), -PSYS_ESTALE);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 		CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
-		CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+		release_pool(&pool);
 		psys_exit_group(0);
 	}
 	CHECK_EQUAL(reap(pid), 0);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	kill_lingering(aspawn_pid(&child));
 	CHECK_EQUAL(aspawn_release(&child), 0);
-	while (aspawn_pool_release(&pool) < 0) /* the helper ends after the child */
-		sleep_ms(1);
+	release_pool(&pool);
 }
 
 enum { MOST_REGIONS = 64, UNIT = 4096, SCRIBBLED = 256 };

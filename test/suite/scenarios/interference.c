@@ -161,7 +161,7 @@ static void check_sibling(uint64_t flags, const struct aspawn_action *action, as
 	CHECK_EQUAL(psys_kill(*sibling, 0), 0);
 	CHECK_EQUAL(psys_kill(*sibling, PSYS_SIGKILL), 0);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), result ? -PSYS_ECANCELED : 0);
-	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	release_pool(&pool);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK_EQUAL(count_mappings(), mappings);
 }
@@ -295,7 +295,7 @@ TEST(a_wait_does_not_block_for_a_tracer)
 	psys_close(until[1]);
 	CHECK_EQUAL(reap(tracer), 0);
 	check_ends(&child, PSYS_SIGKILL);
-	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	release_pool(&pool);
 	if (!traces)
 		skip("no ptrace");
 }

@@ -37,7 +37,7 @@ TEST(private_commands_are_hidden_with_every_flag_and_memory)
 		else if (i > 1)
 			CHECK_EQUAL(count_mappings(), mappings);
 	}
-	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	release_pool(&pool);
 }
 
 TEST(a_private_command_reports_why_it_was_not_executed)
@@ -150,7 +150,8 @@ TEST(aspawn_run_works_with_private_commands)
 	command = private_command(&self, "lingers", NULL);
 	struct aspawn_io io = { .size = sizeof io,
 				.flags = ASPAWN_IO_KILL_GROUP,
-				.time_limit_ms = 50 };
+				.time_limit_ms = 50,
+				.grace_ms = LONG };
 	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ETIMEDOUT);
 	CHECK_EQUAL(io.status, PSYS_SIGTERM);
 	check_nothing_is_left();
@@ -190,7 +191,7 @@ TEST(released_private_children_free_their_memory_at_their_end)
 	for (int memory = 0; memory < 2; memory++) {
 		command.pool = memory ? &pool : NULL;
 		struct aspawn_child child = start_command(NULL, &command);
-		const int pid = aspawn_pid(&child);
+		const int pid = pid_of(&child);
 
 		CHECK_EQUAL(why_not_started(&child), 0);
 		CHECK_EQUAL(aspawn_release(&child), 0);
@@ -212,9 +213,7 @@ TEST(released_private_children_free_their_memory_at_their_end)
 		}
 		sleep_until_gone(pid);
 	}
-	while (aspawn_pool_release(&pool) == -PSYS_EBUSY)
-		sleep_ms(1);
-	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	release_pool(&pool);
 	CHECK_EQUAL(count_mappings(), mappings);
 	check_nothing_is_left();
 }

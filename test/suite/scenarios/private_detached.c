@@ -34,7 +34,7 @@ TEST(a_private_start_does_not_wait_for_its_helper)
 	CHECK_EQUAL(aspawn_pid(&child), -PSYS_EAGAIN);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), -PSYS_EAGAIN);
 	gate_open(&go);
-	CHECK(aspawn_pid(&child) > 0);
+	pid_of(&child);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	check_ends(&child, 7 << 8);
 	check_nothing_is_left();
@@ -459,6 +459,7 @@ TEST(a_pidfd_is_the_childs_own)
 		command.owner = is_private ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
 		command.flags = wants_pidfd ? 0 : ASPAWN_COMMAND_NO_PIDFD;
 		struct aspawn_child child = start_command(NULL, &command);
+		pid_of(&child);
 		const int pidfd = aspawn_pidfd(&child);
 		if (pidfd == -PSYS_ENOSYS)
 			skip("no pidfd_open");

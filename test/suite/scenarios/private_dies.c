@@ -25,7 +25,7 @@ TEST(a_command_that_dies_with_its_caller_is_private)
 		command.owner = i & 2 ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
 		struct aspawn_child child = start_command(NULL, &command);
 		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_PRIVATE);
-		check_unseen(aspawn_pid(&child));
+		check_unseen(pid_of(&child));
 		CHECK_EQUAL(why_not_started(&child), 0);
 		check_ends(&child, i & 1 ? PSYS_SIGTERM : 7 << 8);
 		check_nothing_is_left();

@@ -378,7 +378,7 @@ TEST(server_killed_while_it_starts_an_image_leaves_nothing)
 }
 
 /* At any instruction. */
-TEST_SECONDS(jobs_with_memory_of_their_own_go_on_while_servers_are_killed, 100)
+TEST_SECONDS(jobs_with_memory_of_their_own_go_on_while_servers_are_killed, 300)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);

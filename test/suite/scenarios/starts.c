@@ -162,7 +162,7 @@ static void check_starts(void)
 		}
 		submit_one(queue);
 		kill_lingering(tracer);
-		CHECK_EQUAL(aspawn_pool_release(&pool), 0); /* reaps the helper */
+		release_pool(&pool); /* reaps the helper */
 		CHECK_EQUAL(count_mappings(), before);
 	}
 	note("helpers that were ending:", held);

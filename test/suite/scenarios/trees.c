@@ -170,7 +170,7 @@ TEST(nothing_is_left_when_the_program_has_ended)
 		command.actions = i & 4 ? closes : NULL;
 		command.action_count = i & 4 ? 1 : 0;
 		struct aspawn_child child = start_command(NULL, &command);
-		check_unseen(aspawn_pid(&child));
+		check_unseen(pid_of(&child));
 		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_TREE);
 		check_ends(&child, 7 << 8);
 		check_all_have_ended(child.out_fd, 0);
@@ -180,7 +180,7 @@ TEST(nothing_is_left_when_the_program_has_ended)
 		check_nothing_is_left();
 		CHECK_EQUAL(count_descriptors(), descriptors);
 	}
-	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	release_pool(&pool);
 }
 
 TEST(kill_tree_ends_all_of_a_tree)
@@ -307,7 +307,7 @@ TEST(a_released_tree_is_let_go)
 		command.pool = i ? &pool : NULL;
 		command.std_in = ASPAWN_STREAM_PIPE;
 		struct aspawn_child child = start_command(NULL, &command);
-		const int pid = aspawn_pid(&child);
+		const int pid = pid_of(&child);
 		await_bytes(child.out_fd, 2);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 		CHECK_EQUAL(psys_kill(pid, PSYS_SIGTERM), 0);
@@ -318,8 +318,7 @@ TEST(a_released_tree_is_let_go)
 		check_all_have_ended(child.out_fd, LONG);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 	}
-	sleep_ms(20);
-	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	release_pool(&pool);
 }
 
 /* Killing is no letting go. */
@@ -381,13 +380,14 @@ static void loses_its_helper(const void *arg)
 {
 	struct self self;
 	char text[64];
-	int status = -7;
+	int status = -7, ended;
 
 	(void)arg;
 	struct aspawn_child child = start_attacker(&self, "9");
-	const int pid = aspawn_pid(&child);
-	sleep_ms(20);
-	CHECK_EQUAL(aspawn_ended(&child), -PSYS_EOWNERDEAD);
+	const int pid = pid_of(&child);
+	while (!(ended = aspawn_ended(&child))) /* the helper has a signal to die of */
+		sleep_ms(1);
+	CHECK_EQUAL(ended, -PSYS_EOWNERDEAD);
 	CHECK_EQUAL(aspawn_kill_tree(&child, 0), -PSYS_EOWNERDEAD);
 	CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
 	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, LONG), -PSYS_EOWNERDEAD);
@@ -809,7 +809,7 @@ static void uses_groups(bool hides_proc)
 		command = tree_command(&self, roles[in_group], NULL);
 		command.flags = ASPAWN_COMMAND_TREE_OR_GROUP;
 		child = start_command(NULL, &command);
-		CHECK(aspawn_pid(&child) > 0);
+		pid_of(&child);
 		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_PRIVATE);
 		await_bytes(child.out_fd, 2);
 		CHECK_EQUAL(aspawn_kill_tree(&child, in_group ? LONG : ASPAWN_GRACE_NONE), 0);
