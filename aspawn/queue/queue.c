@@ -32,10 +32,11 @@ IN_SERVER int aspw_queue_check(const struct aspawn_queue *queue)
 {
 	if (!queue)
 		return -PSYS_EINVAL;
-	if (__atomic_load_n(queue->mark, __ATOMIC_RELAXED) != QUEUE_MAGIC ||
-	    (queue->checks_pid && psys_getpid() != queue->caller_pid))
+	if (__atomic_load_n(queue->mark, __ATOMIC_RELAXED) != QUEUE_MAGIC)
 		return -PSYS_ESTALE;
-	return 0;
+	/* If a later filter refuses getpid(2), a forked process is not noticed. */
+	const int pid = queue->checks_pid ? psys_getpid() : 0;
+	return pid > 0 && pid != queue->caller_pid ? -PSYS_ESTALE : 0;
 }
 
 /* --- the server's process ------------------------------------------------------------- */
@@ -466,6 +467,7 @@ static int note_caller(struct aspawn_queue *queue)
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
 	queue->caller_pid = psys_getpid();
+	queue->checks_pid &= queue->caller_pid > 0;
 	queue->clock = psys_vdso_clock();
 	queue->ignores_sigchld = !queue->is_local &&
 				 psys_rt_sigaction(PSYS_SIGCHLD, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&

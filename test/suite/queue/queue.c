@@ -1878,7 +1878,7 @@ TEST(queue_wakes_all_waiters_when_its_server_dies)
 	close_queue(queue);
 }
 
-TEST(queue_is_not_inherited_by_fork)
+static void check_is_not_inherited(void)
 {
 	const int before = count_descriptors();
 	struct aspawn_queue *queue =
@@ -1904,6 +1904,24 @@ TEST(queue_is_not_inherited_by_fork)
 	/* The close of the copy has not closed this queue. */
 	CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
 	result = next_result(queue);
+	CHECK_EQUAL(result->status, 7 << 8);
+	close_queue(queue);
+}
+
+TEST(queue_is_not_inherited_by_fork)
+{
+	check_is_not_inherited();
+}
+
+/* The number of the process tells, as long as the process may ask for it. */
+TEST(queue_is_not_inherited_by_fork_without_wipeonfork)
+{
+	filter_refuse(PSYS_NR_madvise, PSYS_EINVAL);
+	check_is_not_inherited();
+	struct aspawn_queue *queue = usual_queue();
+	filter_refuse(PSYS_NR_getpid, PSYS_EPERM);
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
+	const struct aspawn_result *result = next_result(queue);
 	CHECK_EQUAL(result->status, 7 << 8);
 	close_queue(queue);
 }
