@@ -202,7 +202,8 @@ static IN_ANY long clone_by(struct control *control, const struct attempt *attem
 	return pid;
 }
 
-/* Makes this method's pipes, and the exec_watch if memory may be copied, unless they exist. */
+/* Makes this method's pipes, and the exec_watch if memory may be copied, unless they exist. Without
+ * a pipe and an exec_watch a copy could not report its failure: then no child is cloned. */
 static IN_ANY int make_channels(struct control *control, bool may_copy)
 {
 	const struct plan *plan = &control->plan;
@@ -211,6 +212,8 @@ static IN_ANY int make_channels(struct control *control, bool may_copy)
 		control->watch = aspw_watch_map(plan->watch_at, WATCH_SHARED, -1, 0);
 	if (control->pipe == PIPE_IF_COPIED && may_copy)
 		control->pipe = PIPE;
+	if (control->pipe == NO_PIPE && plan->watch_copy && may_copy && !control->watch)
+		return -PSYS_ENOMEM;
 	return aspw_descriptors_make(control);
 }
 
