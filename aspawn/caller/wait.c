@@ -26,7 +26,13 @@ IN_SERVER void aspw_signal_helper(struct aspawn_child *child, int signal)
 
 static IN_SERVER bool is_readable(int fd)
 {
-	return fd >= 0 && aspw_deadline_poll(fd, PSYS_POLLIN, 0) >= 0;
+	return aspw_deadline_poll(fd, PSYS_POLLIN, 0) >= 0; /* of a negative fd: -ETIMEDOUT */
+}
+
+/* True also if ppoll(2) fails: the next call tells whether the kernel has a status. */
+static bool may_be_readable(int fd)
+{
+	return fd >= 0 && aspw_deadline_poll(fd, PSYS_POLLIN, 0) != -PSYS_ETIMEDOUT;
 }
 
 static IN_SERVER bool is_to_be_killed(const struct child_state *state)
@@ -195,7 +201,7 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 {
 	int r = wait_by_kernel(child, status, options, usage);
 
-	if (r == -PSYS_ECHILD && is_readable(aspw_child_pidfd(child)))
+	if (r == -PSYS_ECHILD && may_be_readable(aspw_child_pidfd(child)))
 		r = status_of_reaped(child, status, usage);
 	if (r == -PSYS_EAGAIN) {
 		aspw_await_reaped(aspw_child_pidfd(child), aspw_deadline_in(MOMENT));
@@ -248,7 +254,7 @@ static int wait_for_orphan(struct aspawn_child *child, int *status, int options,
 	int r = wait_by_kernel(child, status, options, usage);
 	if (r != -PSYS_ECHILD || pidfd < 0)
 		return r;
-	if (!is_readable(pidfd))
+	if (!may_be_readable(pidfd))
 		return 0;
 	r = status_of_reaped(child, status, usage);
 	return r == -PSYS_EAGAIN ? 0 : r;
@@ -435,6 +441,8 @@ int aspw_wait_child(struct aspawn_child *child, int *status, struct psys_rusage 
 	int started = aspw_wait_started(child, &failure, 0);
 	while (r >= 0 && (r = wait_for(child, &ended, 0, usage)) == -PSYS_EINTR)
 		r = 0;
+	if (r == 0) /* a second look has failed, and the status is unknown */
+		return -PSYS_ETIMEDOUT;
 	if (r < 0 && !is_final(r))
 		return r;
 	/* -ECHILD: another wait, or an ignored SIGCHLD, has reaped the child. -EOWNERDEAD: the
