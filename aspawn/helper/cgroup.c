@@ -122,7 +122,7 @@ static IN_ANY int number_behind(const char *text, const char *name)
 	return number < INT32_MAX ? (int)number : INT32_MAX;
 }
 
-IN_ANY int aspw_cgroup_oom_kills(int group)
+static IN_ANY int read_oom_kills(int group)
 {
 	char text[512];
 	int fd = psys_openat(group, "memory.events", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
@@ -137,4 +137,14 @@ IN_ANY int aspw_cgroup_oom_kills(int group)
 		return (int)length;
 	text[length] = '\0';
 	return number_behind(text, "oom_kill ");
+}
+
+IN_ANY int aspw_cgroup_oom_kills(int group)
+{
+	int r;
+
+	do
+		r = read_oom_kills(group);
+	while (r == -PSYS_EINTR);
+	return r;
 }
