@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -403,7 +404,7 @@ static bool start(struct aspawn_child *child, const struct aspawn_command *comma
 /* Waits again without faults, if the wait has failed with faults. */
 static int wait_again(struct aspawn_child *child, int r, int *status)
 {
-	if (r < 0 && r != -ECANCELED && aspawn_pid(child) > 0)
+	if (r < 0 && r != -ECANCELED && aspawn_pid(child) != -EINVAL)
 		r = aspawn_wait(child, status, NULL, -1);
 	promise(r == 0 || r == -ECANCELED, "aspawn_wait: %d, and the child is not reaped", r);
 	promise(aspawn_pid(child) == -EINVAL && has_no_descriptor(child),
@@ -1355,7 +1356,7 @@ static void check_io(int r, const struct aspawn_io *io, int status)
 static void free_memory_after(const struct aspawn_io *io)
 {
 	while (io->status == -1 && aspawn_pool_release(&pool) == -EBUSY)
-		sched_yield();
+		usleep(10000);
 	free_memory();
 }
 
@@ -1423,6 +1424,17 @@ static bool is_hung_up(int fd)
 	return read(fd, text, 1) == 0;
 }
 
+/* True if the program has written. If the helper was killed, a process that the program has left
+ * may hold the pipe for ever. */
+static bool has_written(const struct aspawn_child *child)
+{
+	struct pollfd polled[] = { { child->out_fd, POLLIN, 0 }, { child->ended_fd, POLLIN, 0 } };
+	char byte;
+
+	poll(polled, 2, -1);
+	return polled[0].revents && read(child->out_fd, &byte, 1) == 1;
+}
+
 /* The program leaves a process with the pipe. With a grace the process stays until killed. */
 static bool ends_as_tree(uint64_t flags, const struct aspawn_action *actions, size_t count,
 			 int64_t grace_ms)
@@ -1430,7 +1442,6 @@ static bool ends_as_tree(uint64_t flags, const struct aspawn_action *actions, si
 	struct aspawn_command it = program_as(grace_ms ? "scatters and stays" : "scatters");
 	struct aspawn_child child;
 	int r, status = -1;
-	char byte;
 
 	set_inheriting_way(&it, flags);
 	it.owner = ASPAWN_OWNER_TREE;
@@ -1440,7 +1451,7 @@ static bool ends_as_tree(uint64_t flags, const struct aspawn_action *actions, si
 	it_may_have_run();
 	if (!start(&child, &it))
 		return false;
-	if (grace_ms && read(child.out_fd, &byte, 1) == 1) {
+	if (grace_ms && has_written(&child)) {
 		WITH_FAULTS(r = aspawn_kill_tree(&child, grace_ms));
 		promise(r == 0 || r == -EOWNERDEAD, "aspawn_kill_tree: %d", r);
 	}
@@ -1461,8 +1472,8 @@ static bool ends_as_tree(uint64_t flags, const struct aspawn_action *actions, si
 		status);
 	close_pipes(&child);
 	/* The child of a killed helper uses the pool until the exec. */
-	for (int naps = 0; r == -EOWNERDEAD && naps < 9999 && aspawn_pool_release(&pool) < 0; naps++)
-		usleep(1000);
+	for (int naps = 0; r == -EOWNERDEAD && naps < 600 && aspawn_pool_release(&pool) < 0; naps++)
+		usleep(10000);
 	free_memory();
 	return r == 0;
 }
