@@ -35,7 +35,7 @@ class Terminal:
         if self.pid == 0:
             os.close(go_on)
             os.read(begin, 1)
-            for ignored in signal.SIGINT, signal.SIGQUIT:  # in the background of a script
+            for ignored in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP:  # by a script, or nohup
                 signal.signal(ignored, signal.SIG_DFL)
             os.execvpe(command[0], command, environment)
         os.close(begin)
