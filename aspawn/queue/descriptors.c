@@ -16,6 +16,7 @@
 
 #include "../caller/decide.h"
 #include "../caller/start.h"
+#include "../spawn/deadline.h"
 #include "descriptors.h"
 
 struct fd_control {
@@ -123,8 +124,9 @@ IN_SERVER bool aspw_server_skip_messages(const struct aspawn_queue *queue)
 		const long r = receive_message(queue, &received, false, PSYS_MSG_PEEK);
 		if (r == -PSYS_EAGAIN)
 			return true;
-		if (!has_sender(&received)) /* the socket or pipe is at its end */
-			return false;
+		/* The socket or pipe is at its end, unless a filter forbids recvmsg(2). */
+		if (!has_sender(&received))
+			return r < 0 && aspw_deadline_poll(queue->server.life, 0, 0) < 0;
 		if (received.control.sender.pid == queue->caller_pid)
 			return true;
 		receive_message(queue, &received, false, 0);

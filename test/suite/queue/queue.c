@@ -1994,6 +1994,16 @@ TEST(queue_ends_when_its_host_executes_and_a_copy_lives)
 	check_host_ends(executes_with_a_copy);
 }
 
+/* The hang-up of the socket, or else of the pipe, tells of the exec. */
+TEST(queue_ends_when_its_host_executes_in_a_sandbox)
+{
+	filter_refuse(PSYS_NR_kcmp, PSYS_EPERM);
+	filter_refuse(PSYS_NR_recvmsg, PSYS_EPERM);
+	check_host_ends(executes);
+	filter_refuse(PSYS_NR_socketpair, PSYS_EPERM);
+	check_host_ends(executes);
+}
+
 /* Returns when the process has slept so many times. */
 static void await_sleeps(int pid, int sleeps)
 {
