@@ -478,8 +478,9 @@ IN_SERVER int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER
 	if (r < 0 || queue->is_local)
 		return r;
 	const int caller = psys_pidfd_open(queue->caller_pid, 0);
-	/* In a pid namespace for its children the server would be init, and would end it. */
-	if (psys_getppid() != queue->caller_pid)
+	/* In a pid namespace for the caller's children the server would be init, whose end kills
+	 * all. If a filter refuses getpid(2) and getppid(2), both return the same error. */
+	if (queue->caller_pid < 0 || psys_getppid() != queue->caller_pid)
 		return -PSYS_EOPNOTSUPP;
 	queue_watch(server->epoll, caller, OF_CALLER); /* fails before Linux 5.3 */
 	server->caller_stat = server_open_stat(queue->caller_pid);
