@@ -517,7 +517,7 @@ static void end_server(struct aspawn_queue *queue)
 		const int seen = __atomic_load_n(&queue->events, __ATOMIC_ACQUIRE);
 		signal_server(queue, aspw_deadline_is_past(deadline) ? PSYS_SIGKILL : PSYS_SIGCONT);
 		if (seen)
-			aspw_deadline_sleep_on(&queue->events, seen, deadline);
+			aspw_deadline_sleep_on(&queue->events, seen, DEADLINE_NEVER); /* 50 ms */
 	}
 	reap_server(queue);
 }
