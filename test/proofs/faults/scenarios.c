@@ -384,7 +384,11 @@ static bool start(struct aspawn_child *child, const struct aspawn_command *comma
 	WITH_FAULTS(r = aspawn_start(child, command));
 	promise(r <= 0, "aspawn_start: %d", r);
 	if (r == 0) {
-		const int pid = aspawn_pid(child);
+		int pid;
+
+		do /* on a busy machine a helper may need longer than aspawn_pid() waits */
+			pid = aspawn_pid(child);
+		while (pid == -EAGAIN);
 		promise((pid > 0 || pid == -ECANCELED) &&
 				(child->in_fd >= 0) == (command->std_in == ASPAWN_STREAM_PIPE) &&
 				(child->out_fd >= 0) == (command->std_out == ASPAWN_STREAM_PIPE) &&
