@@ -6,9 +6,10 @@ and conditions of && and || that alone decide the whole (MC/DC).
 
 What both together do not reach has its reason in a list, behind "?" if chance decides: lines in
 unreached.txt, as "file function line", and conditions of aspawn/ in undecided.txt, as "file
-function condition: never true", "false" or "alone". A condition is left out there if the next line
-is not reached either, or if it is never evaluated, which follows from another one before it. What a
-condition never was may differ between runs, see read_conditions(), and is not compared.
+function condition: never true", "false" or "alone". A condition is left out there if its line is
+reached by chance, if the next line is not reached either, or if it is never evaluated, which
+follows from another one before it. What a condition never was may differ between runs, see
+read_conditions(), and is not compared.
 CONTRIBUTING.md promises the percentages of lines.
 """
 import json
@@ -133,6 +134,10 @@ class Reached:
     def function_at(self, path, number):
         return max(at for at in self.functions[path] if at[0] <= number)[1]
 
+    def line_at(self, path, number, text):
+        line = re.sub(r'\s*/\*.*', '', text[number - 1]).strip()
+        return f'{path} {self.function_at(path, number)} {line}' if re.search(r'\w', line) else None
+
     def unreached(self):
         """Returns {"file function line": numbers}, of lines that have more than punctuation."""
         found = {}
@@ -140,15 +145,15 @@ class Reached:
             with open(path, encoding='utf-8') as file:
                 text = file.read().splitlines()
             for number in (number for number, count in counts.items() if not count):
-                line = re.sub(r'\s*/\*.*', '', text[number - 1]).strip()
-                if re.search(r'\w', line):
-                    found.setdefault(f'{path} {self.function_at(path, number)} {line}', []).append(number)
+                line = self.line_at(path, number, text)
+                if line:
+                    found.setdefault(line, []).append(number)
         return found
 
     def undecided(self, under):
         """Returns {"file function condition: never ...": lines},
-        without what lines not reached tell."""
-        found = {}
+        without what lines tell that are not reached, or by chance."""
+        found, by_chance = {}, {entry[2:] for entry in read_list('unreached.txt') if entry[0] == '?'}
         for path in (path for path in self.outcomes if path.startswith(under)):
             counts = self.counts[path]
             with open(path, encoding='utf-8') as file:
@@ -158,6 +163,8 @@ class Reached:
                 end = self.decisions[path].get(place, place)[2]
                 after = next((counts[number] for number in sorted(counts) if number > end), 1)
                 if (not yes and not no) or (self.alone[path].get(place, True) if yes and no else not after):
+                    continue
+                if self.line_at(path, place[0], text) in by_chance:
                     continue
                 rows = text[place[0] - 1:place[2]]
                 rows[-1] = rows[-1][:place[3] - 1]
