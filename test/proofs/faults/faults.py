@@ -141,6 +141,8 @@ Fault = collections.namedtuple('Fault', 'who call number error on')
 Run = collections.namedtuple('Run', 'trace hits broken skipped')
 
 FAULTS_OFF, FAULTS_ON, BEGIN, FAILED, END = range(1000000, 1000005)  # harness.c's enum mark
+STATE, FLAGS, PENDING, EXIT_SIGNAL = 3, 9, 31, 38  # fields of proc_pid_stat(5)
+PF_EXITING = 4  # of the flags
 CONTINUE = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
 NOTIFICATION = struct.Struct('=QIIiIQ6Q')  # struct seccomp_notif
 RECEIVE, SEND, ADD_DESCRIPTOR = 0xc0502100, 0xc0182101, 0x40182103  # linux/seccomp.h
@@ -167,11 +169,11 @@ def unparse(fault):
     return ':'.join([fault.who, fault.call, str(fault.number), fault.error] + ['on'] * fault.on)
 
 
-def exit_signal(pid):
-    """Returns the field of proc_pid_stat(5), or None if the process has ended."""
+def stat(pid, field):
+    """Returns a field of proc_pid_stat(5), the third or later, or None if the process has ended."""
     try:
         with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as file:
-            return file.read().rpartition(')')[2].split()[35]
+            return file.read().rpartition(')')[2].split()[field - 3]
     except OSError:
         return None
 
@@ -236,7 +238,7 @@ class Supervisor:
 
     def reap_orphans(self):
         """Reaps as init does: this subreaper inherits the children of a killed helper."""
-        for pid in children():
+        for pid in children(os.getpid()):
             if pid != self.process.pid:
                 os.waitpid(pid, os.WNOHANG)
 
@@ -257,6 +259,8 @@ class Supervisor:
             self.close(key, argument)
         self.answer(key, error)
         self.calls[pid] += 1
+        if self.calls[pid] == MOST_CALLS and any(map(is_being_killed, children(pid))):
+            self.calls[pid] = 0  # a tree's helper checks each 10 ms if they have ended
         return self.calls[pid] < MOST_CALLS
 
     def answer(self, key, error):
@@ -309,7 +313,7 @@ class Supervisor:
         if self.is_thread(pid) or self.has_executed(pid):
             return None
         if self.helped and pid not in self.begins_as_helper:
-            self.begins_as_helper[pid] = call == 'rt_sigprocmask' and exit_signal(pid) == '0'
+            self.begins_as_helper[pid] = call == 'rt_sigprocmask' and stat(pid, EXIT_SIGNAL) == '0'
         if self.begins_as_helper.get(pid):
             self.helper = pid
             return 'helper'
@@ -341,7 +345,7 @@ class Supervisor:
         """Waits until the helper has ended a tree that dies with its caller, which this process
         inherits."""
         deadline = time.monotonic() + PATIENCE
-        while any(pid != self.process.pid for pid in children()):
+        while any(pid != self.process.pid for pid in children(os.getpid())):
             if time.monotonic() > deadline:
                 return self.broken.append('survives its caller')
             self.reap_orphans()
@@ -372,14 +376,24 @@ def let_go_on(pid):
         pass
 
 
-def children():
-    return [int(pid) for pid in open(f'/proc/self/task/{os.getpid()}/children').read().split()]
+def children(pid):
+    try:
+        with open(f'/proc/{pid}/task/{pid}/children', encoding='utf-8') as file:
+            return [int(child) for child in file.read().split()]
+    except OSError:  # it was killed meanwhile
+        return []
+
+
+def is_being_killed(pid):
+    """Returns true if the process is killed, but has not ended: it waits for a processor."""
+    return stat(pid, STATE) != 'Z' and (int(stat(pid, PENDING) or 0) & 1 << signal.SIGKILL - 1 or
+                                        int(stat(pid, FLAGS) or 0) & PF_EXITING)
 
 
 def end_children(main):
     """Reaps children of the ended main process, which this subreaper inherits."""
     os.waitid(os.P_PID, main, os.WEXITED | os.WNOWAIT)
-    while rest := [pid for pid in children() if pid != main]:
+    while rest := [pid for pid in children(os.getpid()) if pid != main]:
         for pid in rest:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
@@ -387,7 +401,7 @@ def end_children(main):
 
 def end_all():
     """Kills all processes below this subreaper."""
-    while rest := children():
+    while rest := children(os.getpid()):
         for pid in rest:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
