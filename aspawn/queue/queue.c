@@ -516,8 +516,8 @@ static void end_server(struct aspawn_queue *queue)
 	while (queue->server_pid && !aspw_queue_is_orphaned(queue, true)) {
 		const int seen = __atomic_load_n(&queue->events, __ATOMIC_ACQUIRE);
 		signal_server(queue, aspw_deadline_is_past(deadline) ? PSYS_SIGKILL : PSYS_SIGCONT);
-		if (seen)
-			aspw_deadline_sleep_on(&queue->events, seen, DEADLINE_NEVER); /* 50 ms */
+		if (seen) /* each sleep lasts at most 50 ms, also after the deadline */
+			aspw_deadline_sleep_on(&queue->events, seen, DEADLINE_NEVER);
 	}
 	reap_server(queue);
 }

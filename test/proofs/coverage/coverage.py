@@ -151,8 +151,8 @@ class Reached:
         return found
 
     def undecided(self, under):
-        """Returns {"file function condition: never ...": lines},
-        without what lines tell that are not reached, or by chance."""
+        """Returns {"file function condition: never ...": lines}. Leaves out the conditions of lines
+        that are not reached, or that are reached by chance."""
         found, by_chance = {}, {entry[2:] for entry in read_list('unreached.txt') if entry[0] == '?'}
         for path in (path for path in self.outcomes if path.startswith(under)):
             counts = self.counts[path]

@@ -176,7 +176,7 @@ static void check_job_in_image(int server, const char *expected)
 						 ASPAWN_OPEN(0, path, PSYS_O_RDONLY, 0) };
 	command.actions = actions;
 	command.action_count = 2;
-	while (child_of(server)) /* the helper of the job before */
+	while (child_of(server)) /* wait until the previous job's helper has ended */
 		sleep_ms(1);
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 	await_running(queue, 1);
